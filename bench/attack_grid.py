@@ -70,7 +70,10 @@ def jobs() -> Iterator[Job]:
 
 
 def _known(
-    methods: Iterable[str], epsilons: Iterable[float], models: Iterable[attacker_knowledge.Model], runs: Iterable[int]
+    methods: Iterable[str],
+    epsilons: Iterable[float],
+    models: Iterable[attacker_knowledge.AttackerModel],
+    runs: Iterable[int],
 ) -> Iterator[Job]:
     """Some attackers of the study of knowledge, on ACSEmployment, run by run."""
     for run, method, epsilon, model in product(runs, methods, epsilons, models):
@@ -100,9 +103,11 @@ def _knowledge(epsilons: Iterable[float], sizes: Iterable[float], run: int) -> I
 
 def rows_of(study: Study, factors: dict[str, Any], run: int) -> list[dict[str, Any]]:
     """The rows of one trial; of the study of knowledge, those of one attacker of a trial."""
-    model = {name: factors[name] for name in attacker_knowledge.Model._fields if study is attacker_knowledge.STUDY}
+    model = {
+        name: factors[name] for name in attacker_knowledge.AttackerModel._fields if study is attacker_knowledge.STUDY
+    }
     own = {name: value for name, value in factors.items() if name not in model}
-    only = {"models": [attacker_knowledge.Model(**model)]} if model else {}
+    only = {"models": [attacker_knowledge.AttackerModel(**model)]} if model else {}
     metrics = study.trial(**own, **only, rng=study.stream(Trial(0, own, run), 0))
     return [{**own, "repetition": run, **row} for row in (metrics if isinstance(metrics, list) else [metrics])]
 
@@ -159,7 +164,10 @@ def main() -> None:
 def _factors(study: str, row: dict[str, Any]) -> dict[str, Any]:
     """What a recorded row is known by among jobs."""
     whole = ("synthetic", "people")
-    names = [*STUDIES[study].full[-1].factors, *(attacker_knowledge.Model._fields if "knowledge" in row else ())]
+    names = [
+        *STUDIES[study].full[-1].factors,
+        *(attacker_knowledge.AttackerModel._fields if "knowledge" in row else ()),
+    ]
     return {name: int(row[name]) if name in whole else row[name] for name in names}
 
 

@@ -18,7 +18,7 @@ from bruit.entropy import Entropy
 from bruit.figures import style
 from bruit.oracles import RandomizedResponse
 from bruit_studies import drawing
-from bruit_studies.results import Results
+from bruit_studies.results import StudyResults
 
 # How often surveys and forests are repeated, and how many people there are; fewer make it quicker.
 SURVEYS = int(os.environ.get("EXAMPLES_SURVEYS", "200"))
@@ -210,7 +210,7 @@ print(f"A person of the training part tells 8 answers at ε = 1 each: {total:.2f
 
 # %%
 rows = [{"epsilon": epsilon, **precision(epsilon, seed)} for epsilon in EPSILONS for seed in range(RUNS)]
-results = Results("project", {name: [row[name] for row in rows] for name in rows[0]})
+results = StudyResults("project", {name: [row[name] for row in rows] for name in rows[0]})
 curves = {name: results.curve(name, "epsilon").times(100) for name in ("precision", "true features", "noisy labels")}
 print(f"{'ε of an answer':16}{'mean':>9}{'deviation':>11}   ({RUNS} runs each)")
 shown = curves["precision"]

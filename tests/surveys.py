@@ -174,13 +174,13 @@ ROUNDS = rounds(f"2026-01-{day:02}T08:00:00+01:00" for day in (5, 12, 19, 26))
 def opened_in(
     store: Any, path: Path, name: str = "alcohol", *, links: bool = False, public: bool = False, opening: str = ""
 ) -> Any:
-    """Open a survey file in a store; its desk."""
+    """Open a survey file in a store; its open_survey."""
     from bruit.collector import Opened
-    from bruit.collector.desk import Desk, document, link_hash
+    from bruit.collector.open_survey import OpenSurvey, document, link_hash
     from bruit.survey import Survey
 
     digest = Survey.read(path).digest
     store.add(Opened(name, digest, document(path), links, public, link_hash(TOKEN), day="2026-01-01", opening=opening))
     opened = store.survey(name)
     assert opened is not None
-    return Desk(opened)
+    return OpenSurvey(opened)

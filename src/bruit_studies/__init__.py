@@ -22,7 +22,7 @@ from bruit_studies.claim import (
     refuted,
     slip,
 )
-from bruit_studies.results import Curve, NoData, Results, Summary
+from bruit_studies.results import Curve, NoData, StudyResults, Summary
 from bruit_studies.runner import read, run
 from bruit_studies.study import Block, Plot, Skipped, Study
 
@@ -34,9 +34,9 @@ __all__ = [
     "Curve",
     "NoData",
     "Plot",
-    "Results",
     "Skipped",
     "Study",
+    "StudyResults",
     "Summary",
     "Verdict",
     "all_studies",

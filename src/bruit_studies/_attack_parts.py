@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit_studies import Curve, Results
+from bruit_studies import Curve, StudyResults
 
 if TYPE_CHECKING:
     from bruit.collection import Plan
@@ -40,7 +40,7 @@ PRIOR_EPSILON = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class AttackedTable:
     """A table, its attributes, and how many people have each value."""
 
     schema: Schema
@@ -57,7 +57,7 @@ class People:
         """The share of each value, by attribute."""
         return {name: counts / self.n for name, counts in self.counts.items()}
 
-    def some(self, n: float, generator: np.random.Generator) -> People:
+    def some(self, n: float, generator: np.random.Generator) -> AttackedTable:
         """A random sample of n people; all of them for 0."""
         if not 0 < n < self.n:
             return self
@@ -65,15 +65,15 @@ class People:
         return people_of(self.schema, {name: column[chosen] for name, column in self.table.items()})
 
 
-def people_of(schema: Schema, table: Mapping[str, NDArray[Any]]) -> People:
+def people_of(schema: Schema, table: Mapping[str, NDArray[Any]]) -> AttackedTable:
     """A table with its counts."""
     codes = schema.encode(table)
     counts = {name: np.bincount(codes[name], minlength=attribute.size) for name, attribute in schema.items()}
-    return People(schema, table, counts)
+    return AttackedTable(schema, table, counts)
 
 
 @cache
-def acs() -> People:
+def acs() -> AttackedTable:
     """ACSEmployment, Montana, with the values that occur in the file as domains: that is what the paper did."""
     from bruit import datasets
     from bruit.domains import Schema
@@ -83,7 +83,7 @@ def acs() -> People:
 
 
 @cache
-def people(table: str) -> People:
+def people(table: str) -> AttackedTable:
     """Everybody of a table, once per process."""
     from bruit import datasets
     from bruit.domains import Schema
@@ -96,7 +96,7 @@ def people(table: str) -> People:
     return people_of(schema, {name: data[name] for name in names})
 
 
-def replayed(plan: Plan, people: People, seed: int) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64]]:
+def replayed(plan: Plan, people: AttackedTable, seed: int) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64]]:
     """Reports, and the number of the attribute that was sampled for each person.
 
     The reports are those on which ``sampled_attribute(plan, people.table, rng=seed)`` counts.
@@ -107,7 +107,7 @@ def replayed(plan: Plan, people: People, seed: int) -> tuple[dict[str, NDArray[A
     return dict(reports), sampled
 
 
-def noisy_prior(people: People, generator: np.random.Generator) -> dict[str, Floats]:
+def noisy_prior(people: AttackedTable, generator: np.random.Generator) -> dict[str, Floats]:
     """What the paper calls a correct prior: true counts with Laplace noise at ε = 0.1 in all, at least 1 each."""
     scale = len(people.schema) / PRIOR_EPSILON
     prior = {}
@@ -117,13 +117,13 @@ def noisy_prior(people: People, generator: np.random.Generator) -> dict[str, Flo
     return prior
 
 
-def mean_variance(plan: Plan, people: People) -> float:
+def mean_variance(plan: Plan, people: AttackedTable) -> float:
     """The exact variance of an estimated frequency, the mean over an attribute's values and then over attributes."""
     variances = plan.variance(people.n, people.frequencies, "people")
     return float(np.mean([variance.mean() for variance in variances.values()]))
 
 
-def epsilon_for(variance: float, people: People) -> float:
+def epsilon_for(variance: float, people: AttackedTable) -> float:
     """The ε at which SMP[GRR] has this variance, by halving an interval."""
     from bruit.collection import Plan
 
@@ -142,7 +142,7 @@ def percent(right: NDArray[np.bool_]) -> float:
     return 100 * float(np.mean(right))
 
 
-def error(rows: Results, metric: str = "rate") -> float:
+def error(rows: StudyResults, metric: str = "rate") -> float:
     """The standard error of a mean rate, in points: by the dispersion of runs, and no less than by tossing coins.
 
     The second, a coin for each person in each run, serves where there is one run only.
@@ -152,7 +152,7 @@ def error(rows: Results, metric: str = "rate") -> float:
     return float(np.nanmax([coins, rows.summary(metric).error]))
 
 
-def curve(rows: Results) -> Curve:
+def curve(rows: StudyResults) -> Curve:
     """Mean rates against ε with 95 % bands at every ε, also where there is one run.
 
     A standard error is that of tossing coins, and no less than the dispersion of a run gives, which is pooled over
@@ -168,7 +168,7 @@ def curve(rows: Results) -> Curve:
     return replace(means, error=error, low=means.mean - 1.96 * error, high=means.mean + 1.96 * error)
 
 
-def runs_of(rows: Results) -> str:
+def runs_of(rows: StudyResults) -> str:
     """How many runs each ε has, in words for a caption."""
     counts = rows.curve("rate", "epsilon").count.astype(int).tolist()
     return f"{min(counts)} to {max(counts)} runs" if min(counts) < max(counts) else f"{counts[0]} runs"
@@ -179,18 +179,18 @@ def published(method: str, synthetic: int, epsilon: float) -> float:
     return PUBLISHED[method, synthetic][EPSILONS.index(epsilon)]
 
 
-def shown(results: Results) -> list[float]:
+def shown(results: StudyResults) -> list[float]:
     """The ε that tables show, of those that were tried."""
     return [epsilon for epsilon in (1.0, 2.0, 5.0, 10.0) if epsilon in results.values("epsilon")]
 
 
-def rates(rows: Results, epsilons: list[float]) -> list[str]:
+def rates(rows: StudyResults, epsilons: list[float]) -> list[str]:
     """Mean rates at these ε, for a table; a dash where there is none."""
     means = {epsilon: part.mean("rate") for epsilon, part in rows.by("epsilon")}
     return [f"{means[epsilon]:.2f}" if epsilon in means else "–" for epsilon in epsilons]
 
 
-def apart(first: Results, second: Results, metric: str = "ten") -> float:
+def apart(first: StudyResults, second: StudyResults, metric: str = "ten") -> float:
     """By how many standard errors the first mean rate is above the second."""
     difference = first.mean(metric) - second.mean(metric)
     return difference / math.hypot(error(first, metric), error(second, metric))

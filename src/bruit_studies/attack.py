@@ -12,7 +12,7 @@ from bruit.tables import Table
 from bruit_studies import _attack_parts as parts
 from bruit_studies import drawing
 from bruit_studies.claim import Claim, Verdict, confirmed, corrected, improved, open_question, refuted
-from bruit_studies.results import NoData, Results
+from bruit_studies.results import NoData, StudyResults
 from bruit_studies.study import Block, Plot, Study
 
 if TYPE_CHECKING:
@@ -78,15 +78,15 @@ def _who(*, method: str, epsilon: float, people: float, rng: Entropy) -> list[di
     ]
 
 
-def _bayes(results: Results) -> Results:
+def _bayes(results: StudyResults) -> StudyResults:
     return results.where(part="rate", attacker="bayes")
 
 
-def _xgboost(results: Results) -> Results:
+def _xgboost(results: StudyResults) -> StudyResults:
     return results.where(part="rate", attacker="xgboost")
 
 
-def _inferred(results: Results) -> Verdict:
+def _inferred(results: StudyResults) -> Verdict:
     sure: list[float] = []
     low: dict[str, float] = {}
     high: dict[str, float] = {}
@@ -105,7 +105,7 @@ def _inferred(results: Results) -> Verdict:
     )
 
 
-def _minimal(results: Results) -> Verdict:
+def _minimal(results: StudyResults) -> Verdict:
     gaps = {key: rows.mean("informed") - rows.mean("rate") for key, rows in _bayes(results).by("method", "epsilon")}
     (method, epsilon), worst = max(gaps.items(), key=lambda item: item[1])
     mean = float(np.mean(list(gaps.values())))
@@ -118,7 +118,7 @@ def _minimal(results: Results) -> Verdict:
     return confirmed(f"{evidence}: the plan, which is public, and the reports suffice.", mean=mean, worst=worst)
 
 
-def _state_of_the_art(results: Results) -> Verdict:
+def _state_of_the_art(results: StudyResults) -> Verdict:
     settings = [rows for _, rows in _xgboost(results).by("method", "synthetic", "epsilon")]
     often = [rows for rows in settings if len(rows) >= parts.ENOUGH]
     gaps = [rows.mean("closed") - rows.mean("rate") for rows in often or settings]
@@ -141,7 +141,7 @@ def _state_of_the_art(results: Results) -> Verdict:
     return confirmed(f"{evidence}: nothing does clearly better.", mean=mean, least=least)
 
 
-def _equitable(results: Results) -> Verdict:
+def _equitable(results: StudyResults) -> Verdict:
     rows = results.where(part="who", method="RS+FD[GRR]", epsilon=1.0)
     shares = {name: part.summary("found") for name, part in rows.by("attribute")}
     most, least = (choose(shares, key=lambda name: shares[name].mean) for choose in (max, min))
@@ -162,7 +162,7 @@ def _equitable(results: Results) -> Verdict:
     )
 
 
-def _reproduced(results: Results) -> Verdict:
+def _reproduced(results: StudyResults) -> Verdict:
     """Only XGBoost is compared with XGBoost, and only where both protocols were run often enough."""
     gaps, runs = {}, {}
     for (method, synthetic, epsilon), rows in _xgboost(results).by("method", "synthetic", "epsilon"):
@@ -189,7 +189,7 @@ def _reproduced(results: Results) -> Verdict:
     return confirmed(f"All {evidence}.", worst=worst, rates=len(gaps))
 
 
-def _draw_rates(results: Results) -> Any:
+def _draw_rates(results: StudyResults) -> Any:
     shown = drawing.panels(2, height=3.5)
     notes = []
     for ax, method, top in zip(shown, METHODS, (30, 100), strict=True):
@@ -218,7 +218,7 @@ def _draw_rates(results: Results) -> Any:
     )
 
 
-def _learnt(results: Results, method: str) -> list[tuple[float, Any]]:
+def _learnt(results: StudyResults, method: str) -> list[tuple[float, Any]]:
     """Curves of XGBoost by the number of profiles: the fewest and the most; what was not run is not drawn."""
     try:
         rows = _xgboost(results).where(method=method)
@@ -228,12 +228,12 @@ def _learnt(results: Results, method: str) -> list[tuple[float, Any]]:
     return [(size, parts.curve(rows.where(synthetic=size))) for size in sizes]
 
 
-def _n(results: Results) -> str:
+def _n(results: StudyResults) -> str:
     """How many people there are, for a title."""
     return f"{results.where(part='rate').mean('n'):,.0f}"
 
 
-def _draw_protocols(results: Results) -> Any:
+def _draw_protocols(results: StudyResults) -> Any:
     shown = drawing.panels(2, height=3.8)
     notes = []
     for ax, synthetic in zip(shown, (1, 5), strict=True):
@@ -250,7 +250,7 @@ def _draw_protocols(results: Results) -> Any:
     return drawing.describe(shown[0], f"Per cent of people whose sampled attribute XGBoost finds. {'; '.join(notes)}.")
 
 
-def _draw_profiles(results: Results) -> Any:
+def _draw_profiles(results: StudyResults) -> Any:
     rows = _xgboost(results).where(method=METHODS[0])
     ax = drawing.axes(f"XGBoost against {METHODS[0]}, n = {_n(results)}", x="ε, papers' calibration",
                       y="people found out (%)", height=4.2)  # fmt: skip
@@ -268,7 +268,7 @@ def _draw_profiles(results: Results) -> Any:
     )
 
 
-def _draw_who(results: Results) -> Any:
+def _draw_who(results: StudyResults) -> Any:
     from bruit.figures import style
 
     rows = results.where(part="who", epsilon=1.0)
@@ -290,7 +290,7 @@ def _draw_who(results: Results) -> Any:
     )
 
 
-def _with_size(rows: Results, name: str) -> str:
+def _with_size(rows: StudyResults, name: str) -> str:
     """An attribute and its number of values, where the results have it."""
     try:
         return f"{name} ({rows.where(attribute=name).mean('size'):g})"
@@ -298,7 +298,7 @@ def _with_size(rows: Results, name: str) -> str:
         return name
 
 
-def _table(results: Results) -> Table:
+def _table(results: StudyResults) -> Table:
     shown = parts.shown(results)
     lines = []
     for (method, attacker, synthetic), rows in results.where(part="rate").by("method", "attacker", "synthetic"):

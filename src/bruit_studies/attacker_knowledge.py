@@ -14,14 +14,14 @@ from bruit.tables import Table
 from bruit_studies import _attack_parts as parts
 from bruit_studies import drawing
 from bruit_studies.claim import Claim, Verdict, confirmed, corrected, open_question, refuted
-from bruit_studies.results import NoData, Results
+from bruit_studies.results import NoData, StudyResults
 from bruit_studies.study import Block, Plot, Study
 
 if TYPE_CHECKING:
     from bruit.collection import Plan
 
 
-class Model(NamedTuple):
+class AttackerModel(NamedTuple):
     """What the attacker has: made-up people for each real one, and the share of people whose attribute is known."""
 
     knowledge: str
@@ -35,12 +35,12 @@ class Model(NamedTuple):
         return f"{ {'none': 'NK', 'partial': 'PK', 'hybrid': 'HM'}[self.knowledge] } {', '.join(sizes)}".strip()
 
 
-NK = tuple(Model("none", size) for size in (1, 3, 5))
-PK = tuple(Model("partial", 0, share) for share in (0.1, 0.3, 0.5))
-HM = tuple(Model("hybrid", size, share) for size, share in ((1, 0.1), (3, 0.3), (5, 0.5)))
+NK = tuple(AttackerModel("none", size) for size in (1, 3, 5))
+PK = tuple(AttackerModel("partial", 0, share) for share in (0.1, 0.3, 0.5))
+HM = tuple(AttackerModel("hybrid", size, share) for size, share in ((1, 0.1), (3, 0.3), (5, 0.5)))
 LEARNT = (*NK, *PK, *HM)
 #: What the closed form is tried with: it needs no made-up people.
-CLOSED = (Model("none"), *PK, *(Model("hybrid", 0, share) for share in (0.1, 0.3, 0.5)))
+CLOSED = (AttackerModel("none"), *PK, *(AttackerModel("hybrid", 0, share) for share in (0.1, 0.3, 0.5)))
 UNIFORM_FAKES = ("RS+FD[GRR]", "RS+FD[SUE-r]", "RS+FD[OUE-r]")
 PROTOCOLS = ("RS+FD[GRR]", "RS+FD[SUE-z]", "RS+FD[OUE-z]", "RS+FD[SUE-r]", "RS+FD[OUE-r]")
 REALISTIC = "RS+RFD[GRR]"
@@ -62,7 +62,7 @@ UNIFORM_TABLE = "nursery without class"
 
 
 @cache
-def _people(data: str) -> parts.People:
+def _people(data: str) -> parts.AttackedTable:
     """Everybody of a table."""
     from bruit.domains import Schema
 
@@ -74,7 +74,7 @@ def _people(data: str) -> parts.People:
     return parts.people_of(schema, {name: whole.table[name] for name in kept})
 
 
-def _plan(people: parts.People, method: str, epsilon: float, generator: np.random.Generator) -> Plan:
+def _plan(people: parts.AttackedTable, method: str, epsilon: float, generator: np.random.Generator) -> Plan:
     from bruit.collection import Method, Plan
 
     prior = None if method != REALISTIC else parts.noisy_prior(people, generator)
@@ -89,7 +89,7 @@ def trial(
     epsilon: float,
     people: float,
     rng: Entropy,
-    models: Iterable[Model] | None = None,
+    models: Iterable[AttackerModel] | None = None,
 ) -> list[dict[str, Any]]:
     """Everybody reports once, and attackers of every model name the sampled attribute of those they do not know.
 
@@ -120,18 +120,18 @@ class _Cell(NamedTuple):
 
     method: str
     epsilon: float
-    rows: dict[Model, Results]
+    rows: dict[AttackerModel, StudyResults]
 
-    def rate(self, model: Model) -> float:
+    def rate(self, model: AttackerModel) -> float:
         return self.rows[model].mean("rate")
 
-    def gap(self, first: Model, second: Model) -> tuple[float, float]:
+    def gap(self, first: AttackerModel, second: AttackerModel) -> tuple[float, float]:
         """By how many points, and by how many standard errors, the first finds more than the second."""
         difference = self.rate(first) - self.rate(second)
         return difference, difference / math.hypot(*(parts.error(self.rows[model]) for model in (first, second)))
 
 
-def _cells(results: Results, methods: Iterable[str] = PROTOCOLS, attacker: str = "xgboost", data: str = "acs",
+def _cells(results: StudyResults, methods: Iterable[str] = PROTOCOLS, attacker: str = "xgboost", data: str = "acs",
            fakes: str = "plan") -> list[_Cell]:  # fmt: skip
     """Every protocol and ε that was tried."""
     rows = results.where(attacker=attacker, data=data, fakes=fakes, method=list(methods))
@@ -139,7 +139,7 @@ def _cells(results: Results, methods: Iterable[str] = PROTOCOLS, attacker: str =
     return [_Cell(method, epsilon, dict(_by_model(part))) for (method, epsilon), part in by]
 
 
-def _with(cells: list[_Cell], *models: Model) -> list[_Cell]:
+def _with(cells: list[_Cell], *models: AttackerModel) -> list[_Cell]:
     """The cells in which all of these models were tried."""
     kept = [cell for cell in cells if all(model in cell.rows for model in models)]
     if not kept:
@@ -147,8 +147,8 @@ def _with(cells: list[_Cell], *models: Model) -> list[_Cell]:
     return kept
 
 
-def _by_model(rows: Results) -> Iterator[tuple[Model, Results]]:
-    return ((Model(*key), part) for key, part in rows.by("knowledge", "synthetic", "share"))
+def _by_model(rows: StudyResults) -> Iterator[tuple[AttackerModel, StudyResults]]:
+    return ((AttackerModel(*key), part) for key, part in rows.by("knowledge", "synthetic", "share"))
 
 
 def _runs(cells: list[_Cell]) -> str:
@@ -161,7 +161,7 @@ def _runs(cells: list[_Cell]) -> str:
     return f"{many} of each of {len(cells)} settings"
 
 
-def _increase(results: Results) -> Verdict:
+def _increase(results: StudyResults) -> Verdict:
     cells = _cells(results)
     multiples = {(cell.method, cell.epsilon, model): cell.rate(model) / rows.mean("baseline")
                  for cell in cells for model, rows in cell.rows.items()}  # fmt: skip
@@ -185,14 +185,14 @@ def _increase(results: Results) -> Verdict:
     return confirmed(f"{evidence}.", least=least, most=most)
 
 
-def _pooled(cells: list[_Cell], first: Model, second: Model) -> tuple[float, float]:
+def _pooled(cells: list[_Cell], first: AttackerModel, second: AttackerModel) -> tuple[float, float]:
     """By how many points the first model finds more on average over cells, and its standard error."""
     gaps = [cell.rate(first) - cell.rate(second) for cell in cells]
     errors = [parts.error(cell.rows[model]) for cell in cells for model in (first, second)]
     return float(np.mean(gaps)), math.sqrt(sum(error**2 for error in errors)) / len(cells)
 
 
-def _synthetic_wins(results: Results) -> Verdict:
+def _synthetic_wins(results: StudyResults) -> Verdict:
     cells = _with(_cells(results), NK[0], PK[-1])
     gaps = {}
     for model in NK:
@@ -217,7 +217,7 @@ def _synthetic_wins(results: Results) -> Verdict:
     return confirmed(f"{evidence}.", **figures)
 
 
-def _impact(results: Results) -> Verdict:
+def _impact(results: StudyResults) -> Verdict:
     cells = _with(_cells(results), NK[0], NK[-1], PK[0], PK[-1])
     made_up, known = (_pooled(cells, models[-1], models[0]) for models in (NK, PK))
     gains, error = (made_up[0], known[0]), math.hypot(made_up[1], known[1])
@@ -230,7 +230,7 @@ def _impact(results: Results) -> Verdict:
     return confirmed(f"{evidence} ({_runs(cells)}).", synthetic=gains[0], known=gains[1])
 
 
-def _alike(results: Results) -> Verdict:
+def _alike(results: StudyResults) -> Verdict:
     cells = _with(_cells(results), NK[0], HM[0])
     pairs = [(cell, hybrid, alone) for cell in cells for hybrid, alone in zip(HM, NK, strict=True)]
     gaps = [(cell.gap(hybrid, alone)[0], cell, hybrid)
@@ -246,7 +246,7 @@ def _alike(results: Results) -> Verdict:
     return confirmed(f"{evidence}.", worst=worst)
 
 
-def _ceilings(results: Results) -> Verdict:
+def _ceilings(results: StudyResults) -> Verdict:
     uniform = [(cell.rate(model), cell) for cell in _cells(results, UNIFORM_FAKES) for model in cell.rows]
     most, where = max(uniform, key=lambda pair: pair[0])
     last = max(EPSILONS)
@@ -263,7 +263,7 @@ def _ceilings(results: Results) -> Verdict:
     return confirmed(f"{evidence}.", most=most, **{name[6:9]: rate for name, rate in zeros.items()})
 
 
-def _symmetric(results: Results) -> Verdict:
+def _symmetric(results: StudyResults) -> Verdict:
     """SUE against OUE at the least and the greatest ε, by the closed form, which has no chance of learning."""
     low, high = min(EPSILONS), max(EPSILONS)
     ends: dict[tuple[str, float], tuple[float, float]] = {}
@@ -286,7 +286,7 @@ def _symmetric(results: Results) -> Verdict:
     return confirmed(f"{evidence}{near}.", **figures)
 
 
-def _uniform_values(results: Results) -> Verdict:
+def _uniform_values(results: StudyResults) -> Verdict:
     """On Nursery as it is, and on its eight attributes that are uniform."""
     most: dict[str, tuple[float, str]] = {}
     for data in ("nursery", UNIFORM_TABLE):
@@ -308,7 +308,7 @@ def _uniform_values(results: Results) -> Verdict:
     return confirmed(f"{evidence}, with the class {whole:.2f} times.", **figures)
 
 
-def _realistic(results: Results) -> Verdict:
+def _realistic(results: StudyResults) -> Verdict:
     known = _with(_cells(results, [REALISTIC]), NK[0], PK[-1])
     mistaken = {cell.epsilon: cell for cell in _cells(results, [REALISTIC], fakes="uniform")}
     ahead, right = [], []
@@ -338,7 +338,7 @@ def _span(gaps: list[tuple[float, float]]) -> str:
     return f"{min(points):+.1f} to {max(points):+.1f}" if len(points) > 1 else f"{points[0]:+.1f}"
 
 
-def _draw_models(results: Results) -> Any:
+def _draw_models(results: StudyResults) -> Any:
     shown = drawing.panels(3, height=3.6)
     notes = []
     for ax, (method, top) in zip(shown, (("RS+FD[GRR]", 30), ("RS+FD[SUE-z]", 100), (REALISTIC, 20)), strict=True):
@@ -364,7 +364,7 @@ def _draw_models(results: Results) -> Any:
     )
 
 
-def _draw_known(results: Results) -> Any:
+def _draw_known(results: StudyResults) -> Any:
     ax = drawing.axes(
         f"Closed form, ε = 1, n = {_N:,}: what knowing adds",
         x="share of people whose attribute is known",
@@ -398,7 +398,7 @@ _COLUMNS = {
 }
 
 
-def _table(results: Results) -> Table:
+def _table(results: StudyResults) -> Table:
     epsilon = min(results.values("epsilon"))
     names = {"acs": "ACSEmployment", "nursery": "Nursery", UNIFORM_TABLE: "Nursery, 8 attributes"}
     lines = []

@@ -11,7 +11,7 @@ from bruit.tables import Table
 from bruit_studies import _attack_parts as parts
 from bruit_studies import drawing, recorded
 from bruit_studies.claim import Claim, Verdict, confirmed, corrected, improved, open_question, refuted
-from bruit_studies.results import NoData, Results
+from bruit_studies.results import NoData, StudyResults
 from bruit_studies.study import Block, Plot, Study
 
 if TYPE_CHECKING:
@@ -30,7 +30,9 @@ SURE = 4.5
 _SLIDES = "several-attributes slides"
 
 
-def _plan(people: parts.People, sample: parts.People, rng: Entropy, *, method: str, unit: str, epsilon: float) -> Plan:
+def _plan(
+    people: parts.AttackedTable, sample: parts.AttackedTable, rng: Entropy, *, method: str, unit: str, epsilon: float
+) -> Plan:
     """A plan; fakes that need a prior take it from an earlier release about everybody."""
     from bruit.collection import Method, Plan
 
@@ -74,11 +76,11 @@ def trial(
     }
 
 
-def _after(results: Results, surveys: float = MANY) -> Results:
+def _after(results: StudyResults, surveys: float = MANY) -> StudyResults:
     return results.where(surveys=surveys)
 
 
-def _trade_off(results: Results) -> Verdict:
+def _trade_off(results: StudyResults) -> Verdict:
     rows = _after(results).where(unit="person", method=list(PERSON))
     ties, worse = [], []
     for table, part in rows.by("table"):
@@ -107,7 +109,7 @@ def _trade_off(results: Results) -> Verdict:
     )
 
 
-def _beaten(same: dict[str, Results]) -> list[tuple[str, str, tuple[float, float, float]]]:
+def _beaten(same: dict[str, StudyResults]) -> list[tuple[str, str, tuple[float, float, float]]]:
     """Pairs of methods of which the first has more variance and lets more people be found, beyond chance."""
     pairs = []
     for bad, first in same.items():
@@ -123,7 +125,7 @@ def _rank_correlation(a: parts.Floats, b: parts.Floats) -> float:
     return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
 
 
-def _advance(results: Results) -> Verdict:
+def _advance(results: StudyResults) -> Verdict:
     rows = _after(results).where(unit="person", epsilon=max(results.values("epsilon")))
     hidden, same, plain = (rows.where(method=method) for method in ("RS+FD[GRR]", MATCHED, "SMP[GRR]"))
     wins, notes = [], []
@@ -162,7 +164,7 @@ def sampled_rates() -> tuple[float, float]:
     return float(np.mean(means[0])), float(np.mean(means[1]))
 
 
-def _robust(results: Results) -> Verdict:
+def _robust(results: StudyResults) -> Verdict:
     rows = _after(results).where(unit="papers")
     cases = []
     for (table, epsilon), part in rows.by("table", "epsilon"):
@@ -193,7 +195,7 @@ def _robust(results: Results) -> Verdict:
     return open_question(f"{evidence}: these runs show no harm, and no help everywhere.", **figures)
 
 
-def _adds_up(results: Results) -> Verdict:
+def _adds_up(results: StudyResults) -> Verdict:
     ratios, sure = {}, []
     for (table, epsilon), part in results.where(method="SMP[GRR]", unit="person").by("table", "epsilon"):
         once, often = (part.where(surveys=surveys) for surveys in (1, MANY))
@@ -211,7 +213,7 @@ def _adds_up(results: Results) -> Verdict:
     )
 
 
-def _draw_trade_off(results: Results) -> Any:
+def _draw_trade_off(results: StudyResults) -> Any:
     from bruit.figures import style
 
     tables = results.values("table")
@@ -240,7 +242,7 @@ def _draw_trade_off(results: Results) -> Any:
     )
 
 
-def _path(ax: Any, rows: Results, method: str, *, papers: bool = False) -> None:
+def _path(ax: Any, rows: StudyResults, method: str, *, papers: bool = False) -> None:
     """A method's way through error and rate as ε grows."""
     from bruit.figures import style
 
@@ -250,7 +252,7 @@ def _path(ax: Any, rows: Results, method: str, *, papers: bool = False) -> None:
     ax.plot(x, np.maximum(y, 0.2), linewidth=1.5, markersize=5, **look)
 
 
-def _draw_guess(results: Results) -> Any:
+def _draw_guess(results: StudyResults) -> Any:
     table = results.values("table")[0]
     rows = results.where(table=table, unit="person")
     ax = drawing.axes(f"{TABLES[table]}, n = {rows.mean('n'):,.0f}: a value guessed", x="ε for a person (log scale)",
@@ -267,7 +269,7 @@ def _draw_guess(results: Results) -> Any:
     )
 
 
-def _table(results: Results) -> Table:
+def _table(results: StudyResults) -> Table:
     epsilon = sorted(results.values("epsilon"))[-2]
     lines = []
     for (table, method, unit), rows in _after(results).where(epsilon=epsilon).by("table", "method", "unit"):

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias, get_args
 
 from bruit import _checks
 from bruit.errors import ParameterError
-from bruit_studies.results import NoData, Results
+from bruit_studies.results import NoData, StudyResults
 
 Kind: TypeAlias = Literal["confirmed", "improved", "slip", "corrected", "refuted", "open", "not judged"]
 #: The kinds of verdict, in the order in which pages list them.
@@ -143,13 +143,13 @@ class Claim:
     document, place
         One of `DOCUMENTS`, and the exact place: section, theorem, equation, line of a listing, or title of the slide.
     judge
-        A function of the results that gives a `Verdict`. It need not mind missing data: asking `Results` for what is
-        not there makes the verdict ``"not judged"``, with the reason.
+        A function of the results that gives a `Verdict`. It need not mind missing data: asking `StudyResults` for
+        what is not there makes the verdict ``"not judged"``, with the reason.
 
     Examples
     --------
     >>> claim = Claim("one-is-one", "One is one.", "student project", "§1", lambda results: confirmed("It is.", one=1))
-    >>> claim.verdict(Results("toy", {"x": [1.0]})).kind
+    >>> claim.verdict(StudyResults("toy", {"x": [1.0]})).kind
     'confirmed'
     """
 
@@ -157,7 +157,7 @@ class Claim:
     statement: str
     document: str
     place: str
-    judge: Callable[[Results], Verdict]
+    judge: Callable[[StudyResults], Verdict]
 
     def __post_init__(self) -> None:
         _checks.one_of(DOCUMENTS, document=self.document)
@@ -169,7 +169,7 @@ class Claim:
         """Document and place, in one line."""
         return f"{self.document}, {self.place}"
 
-    def verdict(self, results: Results | None) -> Verdict:
+    def verdict(self, results: StudyResults | None) -> Verdict:
         """What the results say; ``"not judged"`` where there are none, or not those that are needed."""
         if results is None:
             return not_judged("This study has not been run.")

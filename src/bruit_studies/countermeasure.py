@@ -11,7 +11,7 @@ from bruit.tables import Table
 from bruit_studies import _attack_parts as parts
 from bruit_studies import drawing
 from bruit_studies.claim import Claim, Verdict, confirmed, corrected, open_question, refuted
-from bruit_studies.results import Results
+from bruit_studies.results import StudyResults
 from bruit_studies.study import Block, Plot, Study
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ SURE = 4.5
 _SLIDES = "several-attributes slides"
 
 
-def _plan(prior: str, epsilon: float, people: parts.People, generator: np.random.Generator) -> Plan:
+def _plan(prior: str, epsilon: float, people: parts.AttackedTable, generator: np.random.Generator) -> Plan:
     """The papers' calibration with fakes that follow a prior.
 
     ``"values"``: the paper's correct prior, noisy counts of an earlier release. ``"reports"``: the same, sent through
@@ -82,11 +82,11 @@ def trial(*, attacker: str, fakes: str, prior: str, epsilon: float, people: floa
     }
 
 
-def _bayes(results: Results, prior: str, fakes: str = "plan") -> Results:
+def _bayes(results: StudyResults, prior: str, fakes: str = "plan") -> StudyResults:
     return results.where(attacker="bayes", prior=prior, fakes=fakes)
 
 
-def _counters(results: Results) -> Verdict:
+def _counters(results: StudyResults) -> Verdict:
     by = {prior: _bayes(results, prior).where(epsilon=1.0) for prior in ("uniform", "values", "reports")}
     rate = {prior: rows.mean("rate") for prior, rows in by.items()}
     reach = SURE * max(parts.error(rows) for rows in by.values())
@@ -110,7 +110,7 @@ def _counters(results: Results) -> Verdict:
     )
 
 
-def _sometimes(results: Results) -> Verdict:
+def _sometimes(results: StudyResults) -> Verdict:
     rows = {prior: _bayes(results, prior) for prior in ("uniform", "values", "wrong")}
     rate = {prior: part.mean("rate") for prior, part in rows.items()}
     reach = SURE * max(parts.error(part) for part in rows.values())
@@ -123,7 +123,7 @@ def _sometimes(results: Results) -> Verdict:
     return corrected(f"A wrong prior does no harm; {evidence}.", **rate)
 
 
-def _published(results: Results) -> Verdict:
+def _published(results: StudyResults) -> Verdict:
     gaps, runs = {}, {}
     for epsilon, rows in results.where(attacker="xgboost", prior="values", fakes="uniform").by("epsilon"):
         gaps[epsilon] = rows.mean("rate") - parts.published(METHOD, 1, epsilon)
@@ -143,7 +143,7 @@ def _published(results: Results) -> Verdict:
     )
 
 
-def _draw_priors(results: Results) -> Any:
+def _draw_priors(results: StudyResults) -> Any:
     ax = drawing.axes(
         "Which fakes hide the attribute, n = 10,336", x="ε, papers' calibration", y="people found out (%)", height=4.3
     )
@@ -159,7 +159,7 @@ def _draw_priors(results: Results) -> Any:
     )
 
 
-def _draw_attackers(results: Results) -> Any:
+def _draw_attackers(results: StudyResults) -> Any:
     ax = drawing.axes("RS+RFD[GRR], n = 10,336: who attacks", x="ε, papers' calibration", y="people found out (%)",
                       height=4.3)  # fmt: skip
     notes = []
@@ -188,7 +188,7 @@ def _draw_attackers(results: Results) -> Any:
     )
 
 
-def _table(results: Results) -> Table:
+def _table(results: StudyResults) -> Table:
     shown = parts.shown(results)
     lines = []
     for (prior, attacker, fakes), rows in results.by("prior", "attacker", "fakes"):

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import special
 
 from bruit_studies.claim import Claim, Verdict, confirmed, corrected, refuted
-from bruit_studies.results import Results
+from bruit_studies.results import StudyResults
 
 Law: TypeAlias = Literal["uniform", "normal"]
 
@@ -141,11 +141,11 @@ def _exceeds(pairs: Sequence[tuple[float, float]]) -> bool:
     return any(bound > exact + 1e-12 for bound, exact in pairs)
 
 
-def _uniform_deciles(_: Results) -> Verdict:
+def _uniform_deciles(_: StudyResults) -> Verdict:
     return _deciles("uniform")
 
 
-def _normal_deciles(_: Results) -> Verdict:
+def _normal_deciles(_: StudyResults) -> Verdict:
     return _deciles("normal")
 
 
@@ -162,15 +162,15 @@ def _enough(law: Law) -> Verdict:
     )
 
 
-def _uniform_enough(_: Results) -> Verdict:
+def _uniform_enough(_: StudyResults) -> Verdict:
     return _enough("uniform")
 
 
-def _normal_enough(_: Results) -> Verdict:
+def _normal_enough(_: StudyResults) -> Verdict:
     return _enough("normal")
 
 
-def _normal_theorem(_: Results) -> Verdict:
+def _normal_theorem(_: StudyResults) -> Verdict:
     from bruit.releases.quantiles import accuracy, normal
 
     n = 50_000

@@ -15,8 +15,8 @@ from bruit_studies import (
     Block,
     Claim,
     Plot,
-    Results,
     Study,
+    StudyResults,
     Verdict,
     confirmed,
     corrected,
@@ -140,7 +140,7 @@ def _bounds(n: int, steps: int) -> tuple[tuple[float, float], ...]:
     return tuple(both)
 
 
-def _private(_: Results) -> Verdict:
+def _private(_: StudyResults) -> Verdict:
     """For counts below growing bounds when one record is replaced, which is the report's own neighbour.
 
     Such counts all move the same way, so that the noise on an answer must hide a difference of 1 and not of 2.
@@ -159,7 +159,7 @@ def _private(_: Results) -> Verdict:
     )
 
 
-def _above_threshold(_: Results) -> Verdict:
+def _above_threshold(_: StudyResults) -> Verdict:
     from bruit.releases import AboveThreshold
 
     textbook = float(AboveThreshold(epsilon=1.0, threshold=0).loss)
@@ -174,7 +174,7 @@ def _above_threshold(_: Results) -> Verdict:
     )
 
 
-def _listing(results: Results) -> Verdict:
+def _listing(results: StudyResults) -> Verdict:
     normal = results.where(part="error", column="normal", epsilon=1.0)
     printed, right = (normal.where(method=method).summary("error") for method in ("printed", "histogram"))
     evidence = f"On N(0, 1), n = 10⁵, ε = 1, the listing misses by {printed.mean:.3f} on average"
@@ -200,7 +200,7 @@ def beyond(n: int, steps: int, decile: int) -> float:
     return float(np.exp(session.law(np.tile(counts, decile)).log_probabilities[steps:-1]).sum())
 
 
-def _queries(_: Results) -> Verdict:
+def _queries(_: StudyResults) -> Verdict:
     """What it does that the queries of earlier deciles stay in the list."""
     copies = sum(range(1, 10)) / 9
     away = {n: max(beyond(n, EDGES, decile) for decile in (8, 9)) for n in (100, 300, 1000)}
@@ -222,7 +222,7 @@ def printed_alpha(index: int, epsilon: float, beta: float) -> float:
     return 8 * ((math.log(index) if index else -math.inf) + math.log(2 / beta)) / epsilon
 
 
-def _lemma(_: Results) -> Verdict:
+def _lemma(_: StudyResults) -> Verdict:
     """The lemma against the exact law: the least α with which its proof's event has probability 1 − β."""
     from bruit.releases import AboveThreshold
     from bruit.releases.quantiles import above_threshold_accuracy
@@ -247,7 +247,7 @@ def _lemma(_: Results) -> Verdict:
     )
 
 
-def _printed_theorem(results: Results) -> Verdict:
+def _printed_theorem(results: StudyResults) -> Verdict:
     rows = results.where(part="theorem", steps=EDGES)
     best = float(rows["printed"].max())
     success = rows.where(n=SIZES[-1]).summary("success").mean
@@ -268,7 +268,7 @@ def _printed_theorem(results: Results) -> Verdict:
     )
 
 
-def _mended(results: Results) -> tuple[int, float]:
+def _mended(results: StudyResults) -> tuple[int, float]:
     """In how many cases the mended bound promises anything, and by how many standard errors it fails at most."""
     cases, worst = 0, 0.0
     for _, part in results.where(part="theorem").by("n", "steps", "decile"):
@@ -280,7 +280,7 @@ def _mended(results: Results) -> tuple[int, float]:
     return cases, worst
 
 
-def _epsilon_share(_: Results) -> Verdict:
+def _epsilon_share(_: StudyResults) -> Verdict:
     from bruit.releases.quantiles import above_threshold_accuracy
 
     printed, right = (above_threshold_accuracy(STEPS, epsilon, 0.05) for epsilon in (1.0, 1 / 9))
@@ -294,7 +294,7 @@ def _epsilon_share(_: Results) -> Verdict:
     )
 
 
-def _normal_deciles(_: Results) -> Verdict:
+def _normal_deciles(_: StudyResults) -> Verdict:
     from scipy import special
 
     shares = np.arange(1, 10) / 10
@@ -315,7 +315,7 @@ def comparisons(n: int, steps: int) -> int:
     return count
 
 
-def _complexity(_: Results) -> Verdict:
+def _complexity(_: StudyResults) -> Verdict:
     shares = [comparisons(n, steps) / (n * steps) for n, steps in ((200, 50), (2000, 50), (200, 500))]
     if max(shares) > 2 * min(shares):
         return refuted(f"Comparisons over nk go from {min(shares):.1f} to {max(shares):.1f}.", most=max(shares))
@@ -328,7 +328,7 @@ def _complexity(_: Results) -> Verdict:
     )
 
 
-def _better(results: Results) -> Verdict:
+def _better(results: StudyResults) -> Verdict:
     rows = results.where(part="error", epsilon=1.0, column=list(DRAWN))
     by = {method: part.mean("rank_error") for method, part in rows.by("method")}
     gain, missed = by["histogram"] / by["auto"], by["histogram"] / rows.mean("n")
@@ -347,7 +347,7 @@ def _better(results: Results) -> Verdict:
     )
 
 
-def _draw_errors(results: Results) -> Any:
+def _draw_errors(results: StudyResults) -> Any:
     rows = results.where(part="error", column="normal")
     ax = drawing.axes(
         "Nine deciles of N(0, 1), n = 100,000", x="ε (log scale)", y="mean rank error (records, log)", log="xy"
@@ -362,7 +362,7 @@ def _draw_errors(results: Results) -> Any:
     )
 
 
-def _draw_squares(results: Results) -> Any:
+def _draw_squares(results: StudyResults) -> Any:
     panels, notes = drawing.panels(2, height=3.6), []
     for ax, column in zip(panels, ("uniform", "normal"), strict=True):
         rows = results.where(part="error", column=column)
@@ -384,7 +384,7 @@ def _draw_squares(results: Results) -> Any:
     )
 
 
-def _draw_printed(results: Results) -> Any:
+def _draw_printed(results: StudyResults) -> Any:
     from bruit.figures import style
 
     rows = results.where(part="error", epsilon=1.0)
@@ -409,7 +409,7 @@ def _draw_printed(results: Results) -> Any:
     return drawing.describe(ax, "Mean error over the width of the interval: " + ", ".join(notes) + ".")
 
 
-def _draw_theorem(results: Results) -> Any:
+def _draw_theorem(results: StudyResults) -> Any:
     rows = results.where(part="theorem", steps=EDGES, decile=5)
     ax = drawing.axes("The median within 0.05, ε = 1: promised and seen", x="records n (log scale)",
                       y="probability (a bound below 0 is 0)", log="x")  # fmt: skip
@@ -430,7 +430,7 @@ def _draw_theorem(results: Results) -> Any:
     )
 
 
-def _table(results: Results) -> Table:
+def _table(results: StudyResults) -> Table:
     rows = results.where(part="error", epsilon=1.0)
     columns = [column for column in COLUMNS if column in rows.values("column")]
     lines = []
@@ -450,7 +450,7 @@ def _blocks(repetitions: int, epsilons: tuple[float, ...], runs: int) -> list[Bl
     ]
 
 
-def _draw_steps(_: Results) -> Any:
+def _draw_steps(_: StudyResults) -> Any:
     low, high, steps = 0.0, 1.0, 4
     edges = [low + place * (high - low) / steps for place in range(steps + 1)]
     ax = drawing.axes("The cut for a = 0, b = 1, steps = 4", x="value", y="query", width=6.2, height=3.0)

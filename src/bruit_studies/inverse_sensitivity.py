@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bruit.entropy import Entropy
 from bruit.tables import Table
-from bruit_studies import Block, Claim, Plot, Results, Study, Verdict, confirmed, drawing, refuted, slip
+from bruit_studies import Block, Claim, Plot, Study, StudyResults, Verdict, confirmed, drawing, refuted, slip
 
 if TYPE_CHECKING:
     from bruit.releases import Statistic
@@ -105,7 +105,7 @@ def _laplace_median(records: Floats, epsilon: float, rng: Entropy) -> float:
     return float(np.round(np.median(records) * (CELLS - 1)) + noise) / (CELLS - 1)
 
 
-def _ratio(results: Results, **where: Any) -> tuple[float, float]:
+def _ratio(results: StudyResults, **where: Any) -> tuple[float, float]:
     """The error of inverse sensitivity over that of Laplace noise, and its standard error."""
     rows = results.where(**where)
     inverse, other = (rows.where(mechanism=mechanism).summary("error") for mechanism in reversed(MECHANISMS))
@@ -113,7 +113,7 @@ def _ratio(results: Results, **where: Any) -> tuple[float, float]:
     return ratio, ratio * float(np.hypot(inverse.error / inverse.mean, other.error / other.mean))
 
 
-def _private(_: Results) -> Verdict:
+def _private(_: StudyResults) -> Verdict:
     """The exact loss over all neighbours of small data sets, for all three statistics."""
     from bruit.domains import Grid
     from bruit.releases import InverseSensitivity
@@ -146,7 +146,7 @@ def lengths_by_definition(records: tuple[int, ...], places: int) -> dict[int, in
     return changed
 
 
-def _zero_at_truth(_: Results) -> Verdict:
+def _zero_at_truth(_: StudyResults) -> Verdict:
     """The values at which the length is 0, over all tables of three records at five places."""
     places, zeros = 5, set()
     for records in itertools.product(range(places), repeat=3):
@@ -166,7 +166,7 @@ def _zero_at_truth(_: Results) -> Verdict:
 CREDITED, DEFINED = 2007, 2020
 
 
-def _credit(_: Results) -> Verdict:
+def _credit(_: StudyResults) -> Verdict:
     """Which of the report's references has the smooth version."""
     if CREDITED >= DEFINED:
         return confirmed("The work that is credited has the smooth version.")
@@ -178,7 +178,7 @@ def _credit(_: Results) -> Verdict:
     )
 
 
-def _draw(results: Results) -> Any:
+def _draw(results: StudyResults) -> Any:
     from bruit.figures import style
 
     panels = drawing.panels(len(STATISTICS), height=2.7)
@@ -210,7 +210,7 @@ def _draw(results: Results) -> Any:
     )
 
 
-def _draw_modulus(results: Results) -> Any:
+def _draw_modulus(results: StudyResults) -> Any:
     from bruit.figures import style
 
     panels, epsilon = drawing.panels(len(STATISTICS), height=2.7), min(results.values("epsilon"))
@@ -245,7 +245,7 @@ def _draw_modulus(results: Results) -> Any:
     )
 
 
-def _draw_epsilon(results: Results) -> Any:
+def _draw_epsilon(results: StudyResults) -> Any:
     ax = drawing.axes(
         "The median of skewed data, n = 1,000", x="ε (log scale)", y="mean error (unit of the data, log)", log="xy"
     )
@@ -261,7 +261,7 @@ def _draw_epsilon(results: Results) -> Any:
     )
 
 
-def _table(results: Results) -> Table:
+def _table(results: StudyResults) -> Table:
     rows = []
     for statistic in STATISTICS:
         for mechanism in MECHANISMS:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bruit.entropy import Entropy
 from bruit.tables import Table
-from bruit_studies import Block, Claim, Plot, Results, Study, Verdict, confirmed, drawing, improved, refuted
+from bruit_studies import Block, Claim, Plot, Study, StudyResults, Verdict, confirmed, drawing, improved, refuted
 
 if TYPE_CHECKING:
     from bruit.oracles import RandomizedResponse
@@ -61,7 +61,7 @@ def trial(*, epsilon: float, people: str, rng: Entropy) -> list[dict[str, Any]]:
     ]
 
 
-def _unbiased(results: Results) -> Verdict:
+def _unbiased(results: StudyResults) -> Verdict:
     errors = [part.summary("error") for _, part in results.where(people="these", epsilon=1.0).by("status")]
     worst = max(abs(error.mean) / error.error for error in errors)
     bias = max(abs(error.mean) for error in errors)
@@ -75,13 +75,13 @@ def _unbiased(results: Results) -> Verdict:
     )
 
 
-def _ratios(results: Results, people: str, epsilon: float) -> NDArray[np.float64]:
+def _ratios(results: StudyResults, people: str, epsilon: float) -> NDArray[np.float64]:
     """Observed variance over the printed one, per value."""
     rows = results.where(people=people, epsilon=epsilon)
     return np.array([(part.summary("error").sd / part.mean("formula_sd")) ** 2 for _, part in rows.by("status")])
 
 
-def _variance(results: Results, epsilon: float, note: str) -> Verdict:
+def _variance(results: StudyResults, epsilon: float, note: str) -> Verdict:
     ratios = _ratios(results, "these", epsilon)
     count = results.where(people="these", epsilon=epsilon, status=results.values("status")[0]).summary("error").count
     reach = 4.5 * (2 / count) ** 0.5
@@ -94,15 +94,15 @@ def _variance(results: Results, epsilon: float, note: str) -> Verdict:
     return confirmed(f"{evidence}{note}.", low=ratios.min(), high=ratios.max())
 
 
-def _project_variance(results: Results) -> Verdict:
+def _project_variance(results: StudyResults) -> Verdict:
     return _variance(results, 1.0, ", with δ₁ = e^ε/(k−1+e^ε) and δ₀ = 1/(k−1+e^ε), which the text does not define")
 
 
-def _slide_variance(results: Results) -> Verdict:
+def _slide_variance(results: StudyResults) -> Verdict:
     return _variance(results, 5.0, ": fᵢ is the frequency among the N people, as the slide defines it")
 
 
-def _similar(results: Results) -> Verdict:
+def _similar(results: StudyResults) -> Verdict:
     rows = results.where(people="these", epsilon=1.0)
     relative = {label: part.summary("error").sd / part.mean("truth") for label, part in rows.by("status")}
     error = float(np.sqrt(np.mean(rows["error"] ** 2))) * 100
@@ -124,7 +124,7 @@ def _similar(results: Results) -> Verdict:
     )
 
 
-def _on_the_simplex(rows: Results) -> float:
+def _on_the_simplex(rows: StudyResults) -> float:
     """The root mean squared error of the seven estimates of a run after norm-sub."""
     from bruit.estimation.consistency import norm_sub
 
@@ -132,7 +132,7 @@ def _on_the_simplex(rows: Results) -> float:
     return float(np.sqrt(np.mean([(norm_sub(part["estimate"]) - part["truth"]) ** 2 for part in runs])))
 
 
-def _near_one(_: Results) -> Verdict:
+def _near_one(_: StudyResults) -> Verdict:
     """How far 1 + ε is from e^ε."""
     gaps = {epsilon: math.exp(epsilon) / (1 + epsilon) - 1 for epsilon in (0.01, 0.1, 0.5, 1.0)}
     evidence = ", ".join(f"{100 * gap:.2g} % at ε = {epsilon:g}" for epsilon, gap in gaps.items())
@@ -149,7 +149,7 @@ def law(epsilon: float, k: int) -> NDArray[np.float64]:
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
-def _nothing_told(_: Results) -> Verdict:
+def _nothing_told(_: StudyResults) -> Verdict:
     """Whether reports at ε = 0 depend on the truth, and whether they say anything about it."""
     rows = law(0.0, 7)
     apart = float(np.abs(np.log(rows / rows[0])).max())
@@ -163,7 +163,7 @@ def _nothing_told(_: Results) -> Verdict:
     )
 
 
-def _is_ldp(_: Results) -> Verdict:
+def _is_ldp(_: StudyResults) -> Verdict:
     from bruit.oracles import RandomizedResponse
 
     worst = 0.0
@@ -179,7 +179,7 @@ def _is_ldp(_: Results) -> Verdict:
     )
 
 
-def _dispersion(rows: Results) -> dict[float, float]:
+def _dispersion(rows: StudyResults) -> dict[float, float]:
     """Root mean variance over the values, for each ε."""
     return {
         epsilon: float(
@@ -189,7 +189,7 @@ def _dispersion(rows: Results) -> dict[float, float]:
     }
 
 
-def _draw_frequencies(results: Results) -> Any:
+def _draw_frequencies(results: StudyResults) -> Any:
     from bruit.figures import style
 
     rows = results.where(people="these", epsilon=1.0)
@@ -215,7 +215,7 @@ def _draw_frequencies(results: Results) -> Any:
     )
 
 
-def _draw_dispersion(results: Results) -> Any:
+def _draw_dispersion(results: StudyResults) -> Any:
     ax = drawing.axes(
         "Dispersion of GRR, n = 48,842: the formula holds",
         x="ε (log scale)",
@@ -244,7 +244,7 @@ def _draw_dispersion(results: Results) -> Any:
     )
 
 
-def _table(results: Results) -> Table:
+def _table(results: StudyResults) -> Table:
     rows = []
     for label, part in results.where(people="these", epsilon=1.0).by("status"):
         error = part.summary("error")
@@ -262,7 +262,7 @@ def _blocks(repetitions: int) -> list[Block]:
 LAW_SHOWN = (1.0, 9, 6)
 
 
-def _draw_law(_: Results) -> Any:
+def _draw_law(_: StudyResults) -> Any:
     epsilon, k, true = LAW_SHOWN
     row = [float(share) for share in _oracle(epsilon, k).matrix()[true - 1]]
     ax = drawing.axes(f"GRR: what is reported for x = {true}", x="report", y="probability", height=3.3)

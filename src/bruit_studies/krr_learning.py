@@ -12,7 +12,7 @@ from bruit.entropy import Entropy
 from bruit.tables import Table
 from bruit_studies import drawing
 from bruit_studies.claim import Claim, Verdict, confirmed, improved, refuted
-from bruit_studies.results import Curve, Results, Summary, summarise
+from bruit_studies.results import Curve, StudyResults, Summary, summarise
 from bruit_studies.study import Block, Plot, Study
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _label_law(epsilon: float) -> tuple[float, float, float]:
     return float(channel[0, 0]), float(channel[0, 1]), guess
 
 
-def _noisy(results: Results, leaf: int = GROWN) -> Results:
+def _noisy(results: StudyResults, leaf: int = GROWN) -> StudyResults:
     return results.where(part="noise", leaf=leaf)
 
 
@@ -115,12 +115,12 @@ def _forest(X: Any, y: Any, tests: list[tuple[Any, Any]], *, trees: int, leaf: i
     return [float(np.mean(model.predict(features) == labels)) for features, labels in tests]
 
 
-def _paired(rows: Results, metric: str, other: str) -> Summary:
+def _paired(rows: StudyResults, metric: str, other: str) -> Summary:
     """The difference of two scores of the same forest."""
     return summarise(rows[metric] - rows[other])
 
 
-def _test_features(results: Results) -> Verdict:
+def _test_features(results: StudyResults) -> Verdict:
     rows = results.where(part="noise")
     gains = {key: _paired(part, "clean_test", "accuracy") for key, part in rows.by("leaf", "epsilon")}
     worst = max((key for key in gains if gains[key].sure(SURE)), key=lambda key: abs(gains[key].mean), default=None)
@@ -140,7 +140,7 @@ def _test_features(results: Results) -> Verdict:
     )
 
 
-def _test_labels(results: Results) -> Verdict:
+def _test_labels(results: StudyResults) -> Verdict:
     """A randomised label agrees with a prediction with probability q + a(p − q): judged on all ε."""
     gaps, lost, scores = [], {}, {}
     for epsilon, rows in _noisy(results).by("epsilon"):
@@ -166,7 +166,7 @@ def _test_labels(results: Results) -> Verdict:
     )
 
 
-def _protects(results: Results) -> Verdict:
+def _protects(results: StudyResults) -> Verdict:
     guesses = [_label_law(epsilon)[2] for epsilon in EPSILONS]
     kept = [_label_law(epsilon)[0] for epsilon in EPSILONS]
     curve = _noisy(results).curve("accuracy", "epsilon")
@@ -183,7 +183,7 @@ def _protects(results: Results) -> Verdict:
     )
 
 
-def _coarse(results: Results) -> Verdict:
+def _coarse(results: StudyResults) -> Verdict:
     """Whether scikit-learn's own leaves are the forest to judge kRR by."""
     gains = {}
     for epsilon, rows in _noisy(results, COARSE).by("epsilon"):
@@ -205,7 +205,7 @@ def _coarse(results: Results) -> Verdict:
     )
 
 
-def _percent(rows: Results, metric: str) -> Curve:
+def _percent(rows: StudyResults, metric: str) -> Curve:
     return rows.curve(metric, "epsilon").times(100)
 
 
@@ -214,7 +214,7 @@ def _three(values: Any) -> str:
     return f"{values[0]:.0f} % at ε = 0.01, {values[4]:.0f} % at 1, {values[-1]:.0f} % at 10"
 
 
-def _draw_accuracy(results: Results) -> Any:
+def _draw_accuracy(results: StudyResults) -> Any:
     ax = drawing.axes(
         f"Forest on randomised attributes, n = {_noisy(results).mean('n'):,.0f}",
         x="ε for each attribute (log scale)",
@@ -244,7 +244,7 @@ def _draw_accuracy(results: Results) -> Any:
     return drawing.finish(ax, f"{text} {'; '.join(notes)}.", x=EPSILONS)
 
 
-def _draw_risk(results: Results) -> Any:
+def _draw_risk(results: StudyResults) -> Any:
     ax = drawing.axes(
         f"What is learnt and given away, n = {_noisy(results).mean('n'):,.0f}",
         x="ε for each attribute (log scale)",
@@ -264,7 +264,7 @@ def _draw_risk(results: Results) -> Any:
     return drawing.finish(ax, text, x=EPSILONS)
 
 
-def _table(results: Results) -> Table:
+def _table(results: StudyResults) -> Table:
     lines = []
     for epsilon, rows in _noisy(results).by("epsilon"):
         scores = [rows.summary(metric) for metric in ("accuracy", "clean_test", "noisy_labels")]

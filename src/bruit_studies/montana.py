@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.entropy import Entropy
-from bruit_studies.results import Results
+from bruit_studies.results import StudyResults
 from bruit_studies.study import Skipped
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def loss_against_one_value(panel: Repeated, times: Any) -> float:
     return float(log_chance(own, rounds.sum()) - log_chance(chances, rounds).sum())
 
 
-def table(results: Results) -> Table:
+def table(results: StudyResults) -> Table:
     """What each way costs and how far it errs, for every weight and for classes of weights."""
     from bruit.tables import Table
 

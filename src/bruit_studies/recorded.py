@@ -16,7 +16,7 @@ from typing import Any
 
 from bruit import documents
 from bruit.errors import FormatError
-from bruit_studies.results import Results, as_column
+from bruit_studies.results import StudyResults, as_column
 
 #: Columns that hold texts; all others are numbers.
 TEXTS = ("part", "attacker", "data", "calibration", "method", "fakes", "prior", "knowledge", "listing", "stops")
@@ -28,7 +28,7 @@ _KEYS = (
 
 
 @cache
-def read(name: str) -> Results | None:
+def read(name: str) -> StudyResults | None:
     """The recorded rows of a study, or None where it has none."""
     file = resources.files("bruit_studies") / "_recorded" / f"{name}.csv"
     if not file.is_file():
@@ -38,7 +38,7 @@ def read(name: str) -> Results | None:
         raise FormatError(f"The recorded results of {name!r} must begin with a line that says how they were made.")
     header, *rows = csv.reader(lines)
     cells = zip(*rows, strict=True)
-    return Results(name, {key: _column(key, column) for key, column in zip(header, cells, strict=True)})
+    return StudyResults(name, {key: _column(key, column) for key, column in zip(header, cells, strict=True)})
 
 
 @cache
@@ -59,7 +59,7 @@ def write(path: str | os.PathLike[str], how: str, rows: Iterable[Mapping[str, An
         writer.writerows([_cell(row.get(name, "")) for name in names] for row in rows)
 
 
-def joined(results: Results) -> Results:
+def joined(results: StudyResults) -> StudyResults:
     """Results with the recorded rows of their study, except those of trials that were made here."""
     rows = read(results.study)
     if rows is None:
@@ -72,16 +72,16 @@ def joined(results: Results) -> Results:
         first = _or_missing(results, name, size)
         second = _or_missing(rows, name, len(rows))
         columns[name] = as_column([*first, *(value for value, keep in zip(second, kept, strict=True) if keep)])
-    return Results(results.study, columns, results.size, results.seed, results.trials, results.skipped)
+    return StudyResults(results.study, columns, results.size, results.seed, results.trials, results.skipped)
 
 
-def _keys(results: Results, recorded: Results) -> list[tuple[Any, ...]]:
+def _keys(results: StudyResults, recorded: StudyResults) -> list[tuple[Any, ...]]:
     """What each row is about, by the columns that recorded rows have."""
     names = [name for name in _KEYS if name in recorded.columns]
     return list(zip(*(_or_missing(results, name, len(results)) for name in names), strict=True))
 
 
-def _or_missing(results: Results, name: str, size: int) -> list[Any]:
+def _or_missing(results: StudyResults, name: str, size: int) -> list[Any]:
     if name not in results.columns:
         return ["" if name in TEXTS else None] * size
     values: list[Any] = results.columns[name].tolist()

@@ -21,7 +21,7 @@ from bruit.tables import Table, counted, typeset
 from bruit_studies import recorded
 from bruit_studies.claim import DOCUMENTS, KINDS, REFERENCES, Claim, Verdict
 from bruit_studies.formulas import FORMULAS, mathml
-from bruit_studies.results import NoData, Results
+from bruit_studies.results import NoData, StudyResults
 from bruit_studies.runner import FOLDER, read
 from bruit_studies.study import Study
 
@@ -58,14 +58,14 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Report:
+class StudyReport:
     """Studies in the order of the page, with results by name; a study that was not run is named, and that is all."""
 
     studies: Sequence[Study]
-    results: Mapping[str, Results]
+    results: Mapping[str, StudyResults]
 
     @classmethod
-    def of(cls, studies: Sequence[Study], folder: str | os.PathLike[str] = FOLDER) -> Report:
+    def of(cls, studies: Sequence[Study], folder: str | os.PathLike[str] = FOLDER) -> StudyReport:
         """The report of what is in a folder: full results where there are, quick ones elsewhere."""
         runs = ((study.name, read(study, folder)) for study in studies)
         return cls(studies, {name: results for name, results in runs if results is not None})
@@ -204,7 +204,7 @@ class _Part:
     """A study on the page."""
 
     study: Study
-    results: Results
+    results: StudyResults
     figures: Sequence[tuple[Any, str]]
     table: Table | None
 
@@ -229,7 +229,7 @@ class _Part:
         ]
 
 
-def _part(study: Study, results: Results) -> _Part:
+def _part(study: Study, results: StudyResults) -> _Part:
     from bruit.figures import picture
 
     figures = []

@@ -77,14 +77,14 @@ class Curve:
     def ends(self, form: str = ".1f", unit: str = "") -> str:
         """Where it begins and ends.
 
-        >>> Results("toy", {"x": [1, 2], "y": [3.0, 4.0]}).curve("y", "x").ends(unit=" %")
+        >>> StudyResults("toy", {"x": [1, 2], "y": [3.0, 4.0]}).curve("y", "x").ends(unit=" %")
         '3.0 % at ε = 1, 4.0 % at 2'
         """
         return f"{self.mean[0]:{form}}{unit} at ε = {self.x[0]:g}, {self.mean[-1]:{form}}{unit} at {self.x[-1]:g}"
 
 
 @dataclass(frozen=True, eq=False)
-class Results:
+class StudyResults:
     """A table of results: factors, repetition and metrics, one row per measurement.
 
     Parameters
@@ -98,7 +98,7 @@ class Results:
 
     Examples
     --------
-    >>> results = Results("toy", {"method": ["a", "a", "b", "b"], "error": [1.0, 3.0, 5.0, 5.0]})
+    >>> results = StudyResults("toy", {"method": ["a", "a", "b", "b"], "error": [1.0, 3.0, 5.0, 5.0]})
     >>> results.where(method="a").summary("error").mean
     2.0
     >>> [(key, len(part)) for key, part in results.by("method")]
@@ -127,7 +127,7 @@ class Results:
         column: NDArray[Any] = self.columns[name]
         return column
 
-    def where(self, **values: Any) -> Results:
+    def where(self, **values: Any) -> StudyResults:
         """The rows in which each named column has the given value, or one of several given as a list or tuple."""
         kept = np.ones(len(self), bool)
         for name, value in values.items():
@@ -138,7 +138,7 @@ class Results:
             raise NoData(f"There are no results with {condition}.")
         return self._rows(kept)
 
-    def by(self, *names: str) -> Iterator[tuple[Any, Results]]:
+    def by(self, *names: str) -> Iterator[tuple[Any, StudyResults]]:
         """Each value of a column, or each combination of values of several, and its rows; in order of appearance."""
         places: dict[tuple[Any, ...], list[int]] = {}
         for place, key in enumerate(zip(*(self[name].tolist() for name in names), strict=True)):
@@ -179,9 +179,9 @@ class Results:
             raise NoData(f"There are no results for {metric!r}.")
         return numbers
 
-    def _rows(self, kept: NDArray[Any]) -> Results:
+    def _rows(self, kept: NDArray[Any]) -> StudyResults:
         columns = {name: values[kept] for name, values in self.columns.items()}
-        return Results(self.study, columns, self.size, self.seed, self.trials, self.skipped)
+        return StudyResults(self.study, columns, self.size, self.seed, self.trials, self.skipped)
 
 
 def summarise(numbers: Any) -> Summary:

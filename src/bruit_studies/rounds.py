@@ -12,7 +12,7 @@ import numpy as np
 from bruit.entropy import Entropy
 from bruit_studies import drawing, montana
 from bruit_studies.claim import Claim, Verdict, confirmed, improved, refuted
-from bruit_studies.results import Results
+from bruit_studies.results import StudyResults
 from bruit_studies.study import Block, Plot, Study
 
 _SLIDES, _DCN, _EDBT = "several-attributes slides", "DCN 2022", "EDBT 2023"
@@ -120,7 +120,7 @@ def _joint(history: tuple[int, ...], k: int, epoch: float, refresh: float) -> An
 # Claims.
 
 
-def _averages(results: Results) -> Verdict:
+def _averages(results: StudyResults) -> Verdict:
     rows = results.where(part="averaging")
     last = int(max(rows.values("rounds")))
     once, many = (rows.where(rounds=number).mean("redrawn") for number in (1, last))
@@ -135,7 +135,7 @@ def _averages(results: Results) -> Verdict:
     )
 
 
-def _calibrated(results: Results) -> Verdict:
+def _calibrated(results: StudyResults) -> Verdict:
     two, fifty = printed(2), printed(50)
     exact = _exact_variance("GRR", 50)
     numbers = {"two": two.epsilon, "fifty": fifty.epsilon, "ratio": fifty.variance / exact}
@@ -151,7 +151,7 @@ def _calibrated(results: Results) -> Verdict:
     )
 
 
-def _tuned(results: Results) -> Verdict:
+def _tuned(results: StudyResults) -> Verdict:
     buckets, losses = published_buckets(), []
     for epoch, share in itertools.product((0.5, 1.0, 2.0, 3.0, 4.0, 5.0), (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)):
         g, best = (choose(share * epoch, epoch) for choose in (published_buckets, best_buckets))
@@ -177,7 +177,7 @@ def _hashed(buckets: int, first: float, epoch: float) -> float:
     return printed_hashing(buckets, first, epoch).variance
 
 
-def _lifetime(results: Results) -> Verdict:
+def _lifetime(results: StudyResults) -> Verdict:
     k, epoch, refresh, rounds = 3, 0.095, 0.1, 3
     alike, largest = lifetime(k, epoch, refresh, rounds)
     numbers = {"alike": alike, "largest": largest}
@@ -192,7 +192,7 @@ def _lifetime(results: Results) -> Verdict:
     )
 
 
-def _montana_loss(results: Results) -> Verdict:
+def _montana_loss(results: StudyResults) -> Verdict:
     rows = results.where(part="montana", width=1)
     followed, redrawn, epochs = (rows.where(method=method) for method in ("by value", "redrawn", "epochs"))
     claimed, cost, distinct = (followed.mean(metric) for metric in ("claimed", "cost", "distinct"))
@@ -217,7 +217,7 @@ def _exact_variance(name: str, k: int) -> float:
     return panel.oracle.typical_variance(0.0, 1)
 
 
-def _draw(results: Results) -> Any:
+def _draw(results: StudyResults) -> Any:
     rows = results.where(part="averaging")
     curves = {
         "drawn anew": rows.curve("redrawn", "rounds"),

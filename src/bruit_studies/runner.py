@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from bruit import __version__, _checks, documents
 from bruit.errors import DataError, DesignError, FormatError, MissingExtraError, StudyError
 from bruit_studies import recorded
-from bruit_studies.results import RESERVED, Results, as_column
+from bruit_studies.results import RESERVED, StudyResults, as_column
 from bruit_studies.study import SIZES, Rows, Size, Skipped, Study, Trial, stream
 
 #: Where results go by default.
@@ -71,7 +71,7 @@ def run(
     folder: str | os.PathLike[str] = FOLDER,
     restart: bool = False,
     progress: Callable[[int, int], None] | None = None,
-) -> Results:
+) -> StudyResults:
     """Make every trial of a study that is not made yet, and return all results.
 
     The same seed gives the same results whatever the number of workers, and whether or not the work was interrupted.
@@ -98,7 +98,7 @@ def run(
     """
     _checks.integer(low=0, seed=seed)
     count = cores() if workers is None else _checks.integer(low=0, workers=workers)
-    store = Store(Path(folder), study, size)
+    store = StudyFolder(Path(folder), study, size)
     store.open(seed, restart=restart)
     trials, done = study.trials(size), store.done()
     # Every setting once before any a second time, so that a run that is stopped has seen all of them.
@@ -126,7 +126,7 @@ def seconds_left(
     """About how many seconds the trials of a study take that are not made yet: of each block the first and the last
     setting are tried once and timed, and kept nowhere.
     """
-    done = Store(Path(folder), study, size).done()
+    done = StudyFolder(Path(folder), study, size).done()
     total, place = 0.0, 0
     for block in study.blocks(size):
         trials = study.trials(size)[place : place + len(block)]
@@ -151,15 +151,15 @@ def _timed(study: Study, seed: int, trial: Trial) -> float:
     return min(times)
 
 
-def read(study: Study, folder: str | os.PathLike[str] = FOLDER, size: Size | None = None) -> Results | None:
+def read(study: Study, folder: str | os.PathLike[str] = FOLDER, size: Size | None = None) -> StudyResults | None:
     """The results of a finished run, or None. Without a size, the full run comes before the quick one."""
     sizes = [size] if size is not None else list(reversed(SIZES))
-    runs = (Store(Path(folder), study, size).results() for size in sizes)
+    runs = (StudyFolder(Path(folder), study, size).results() for size in sizes)
     return next((results for results in runs if results is not None), None)
 
 
 @contextlib.contextmanager
-def _keeping(store: Store) -> Iterator[Callable[[list[Row]], None]]:
+def _keeping(store: StudyFolder) -> Iterator[Callable[[list[Row]], None]]:
     """A function that takes the rows of a trial and writes them with others, now and then and at the end."""
     waiting: list[Row] = []
     written = time.monotonic()
@@ -290,7 +290,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class Store:
+class StudyFolder:
     """The folder of one study at one size."""
 
     def __init__(self, folder: Path, study: Study, size: Size) -> None:
@@ -348,7 +348,7 @@ class Store:
             if file.name != "results.parquet":
                 file.unlink(missing_ok=True)
 
-    def results(self) -> Results | None:
+    def results(self) -> StudyResults | None:
         """All results; None where the study was not run to its end, or as another definition."""
         manifest = self.manifest()
         if manifest is None or manifest["state"] != "complete":
@@ -358,7 +358,7 @@ class Store:
         files = self._files()
         columns = self._columns(files) if files else {}
         trials = len(set(columns["trial"].tolist())) if files else 0
-        own = Results(self.study.name, columns, self.size, manifest["seed"], trials, manifest["skipped"])
+        own = StudyResults(self.study.name, columns, self.size, manifest["seed"], trials, manifest["skipped"])
         return recorded.joined(own)
 
     def _columns(self, files: Sequence[Path]) -> dict[str, NDArray[Any]]:

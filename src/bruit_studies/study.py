@@ -18,7 +18,7 @@ from bruit.entropy import Entropy
 from bruit.errors import ParameterError
 from bruit.tables import Table
 from bruit_studies.claim import Claim
-from bruit_studies.results import RESERVED, Results
+from bruit_studies.results import RESERVED, StudyResults
 
 Size: TypeAlias = Literal["quick", "full"]
 #: The two sizes of a study.
@@ -92,9 +92,9 @@ class Plot:
 
     name: str
     caption: str
-    draw: Callable[[Results], Any]
+    draw: Callable[[StudyResults], Any]
 
-    def figure(self, results: Results) -> Any:
+    def figure(self, results: StudyResults) -> Any:
         """The matplotlib Figure, after it was checked to have a title, labels and a text alternative."""
         from bruit.figures import style
 
@@ -147,7 +147,7 @@ class Study:
     full: Sequence[Block] = ()
     claims: Sequence[Claim] = ()
     plots: Sequence[Plot] = ()
-    table: Callable[[Results], Table] | None = field(default=None)
+    table: Callable[[StudyResults], Table] | None = field(default=None)
     version: int = 1
 
     def __post_init__(self) -> None:

@@ -13,7 +13,7 @@ from bruit import _checks
 from bruit.entropy import Entropy
 from bruit.rounding import log_ceiling
 from bruit.tables import Table
-from bruit_studies import Block, Claim, Plot, Results, Study, Verdict, confirmed, drawing, refuted, slip
+from bruit_studies import Block, Claim, Plot, Study, StudyResults, Verdict, confirmed, drawing, refuted, slip
 
 N = 1000
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -128,7 +128,7 @@ def variance_of(truth: float) -> float:
     return (1 - truth**2) / (4 * N * truth**2)
 
 
-def _unbiased(results: Results) -> Verdict:
+def _unbiased(results: StudyResults) -> Verdict:
     error = results.where(part="coins").summary("error")
     if abs(error.mean) > 4 * error.error:
         return refuted(
@@ -142,7 +142,7 @@ def _unbiased(results: Results) -> Verdict:
     )
 
 
-def _observed_share(results: Results) -> Verdict:
+def _observed_share(results: StudyResults) -> Verdict:
     rows = results.where(part="coins")
     gaps = rows["observed"] - (0.25 + rows["share"] / 2)
     worst = max(abs(float(np.mean(gaps[rows["share"] == share]))) for share in rows.values("share"))
@@ -153,7 +153,7 @@ def _observed_share(results: Results) -> Verdict:
     )
 
 
-def _log_three(results: Results) -> Verdict:
+def _log_three(results: StudyResults) -> Verdict:
     ratio = results.where(part="law").mean("worst_ratio")
     if abs(ratio - 3) > 1e-12:
         return refuted(f"The greatest ratio between two true answers is {ratio:g}, so ε = {math.log(ratio):.4f}.")
@@ -164,7 +164,7 @@ def _log_three(results: Results) -> Verdict:
     )
 
 
-def _printed_ratio(results: Results) -> Verdict:
+def _printed_ratio(results: StudyResults) -> Verdict:
     row = results.where(part="law")
     if row.mean("printed_ratio") == row.mean("worst_ratio"):
         return confirmed(f"The printed middle term is {row.mean('printed_ratio'):g}, the greatest ratio.")
@@ -176,7 +176,7 @@ def _printed_ratio(results: Results) -> Verdict:
     )
 
 
-def _number_or_share(results: Results) -> Verdict:
+def _number_or_share(results: StudyResults) -> Verdict:
     rows = results.where(part="coins", share=0.3)
     if abs(rows.mean("estimate") - 0.3) > abs(rows.mean("estimate") - 0.3 * N):
         return confirmed(f"With {0.3 * N:.0f} cheaters it gives {rows.mean('estimate'):.1f} on average.")
@@ -188,7 +188,7 @@ def _number_or_share(results: Results) -> Verdict:
     )
 
 
-def _draw_estimates(results: Results) -> Any:
+def _draw_estimates(results: StudyResults) -> Any:
     from bruit.figures import style
 
     rows = results.where(part="coins")
@@ -216,7 +216,7 @@ def _draw_estimates(results: Results) -> Any:
     )
 
 
-def _draw_coins(results: Results) -> Any:
+def _draw_coins(results: StudyResults) -> Any:
     rows = results.where(part="other coins")
     errors = {truth: part.summary("error") for truth, part in rows.by("truth")}
     truths = np.array(sorted(errors))
@@ -243,7 +243,7 @@ def _draw_coins(results: Results) -> Any:
     )
 
 
-def _draw_second(results: Results) -> Any:
+def _draw_second(results: StudyResults) -> Any:
     rows = results.where(part="two coins")
     ax = drawing.axes(
         "Other second coins, N = 1,000: the fair one is best",
@@ -275,7 +275,7 @@ def _draw_second(results: Results) -> Any:
     )
 
 
-def _table(results: Results) -> Table:
+def _table(results: StudyResults) -> Table:
     rows = []
     for truth, part in results.where(part="other coins").by("truth"):
         error = part.summary("error")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from bruit.collector import Store, open_store
-from bruit.collector.desk import Desk
+from bruit.collector.open_survey import OpenSurvey
 
 from ..surveys import ALCOHOL, HEALTH, opened_in
 
@@ -35,7 +35,7 @@ def several_file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def opened() -> Callable[..., Desk]:
+def opened() -> Callable[..., OpenSurvey]:
     """Open a survey file in a store."""
     return opened_in
 

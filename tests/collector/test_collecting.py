@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bruit.collector.collecting import collect
-from bruit.collector.desk import Desk
 from bruit.collector.intake import _Waiting, commit
+from bruit.collector.open_survey import OpenSurvey
 from bruit.collector.results import results
 from bruit.collector.store import CODE_MARK
 from bruit.errors import DataError, ParameterError
@@ -21,7 +21,7 @@ VALUES = {"drinks": "Yes", "class": "A"}
 
 
 @pytest.fixture
-def desk(opened, store, survey_file) -> Desk:
+def open_survey(opened, store, survey_file) -> OpenSurvey:
     return opened(store, survey_file, opening="abc")
 
 
@@ -30,65 +30,65 @@ def rows(codes, submitters=None):
     return [CodeRow("codes.csv", number, (code,), who) for number, (code, who) in enumerate(zip(codes, names), 1)]  # noqa: B905
 
 
-def codes_of(desk, number):
-    return [desk.survey.answer_code(VALUES) for _ in range(number)]
+def codes_of(open_survey, number):
+    return [open_survey.survey.answer_code(VALUES) for _ in range(number)]
 
 
-def test_codes_count_as_the_reports_in_them(store, desk) -> None:
-    codes = codes_of(desk, 25)
-    assert collect(store, desk, rows(codes)).counted == 25
+def test_codes_count_as_the_reports_in_them(store, open_survey) -> None:
+    codes = codes_of(open_survey, 25)
+    assert collect(store, open_survey, rows(codes)).counted == 25
     assert store.totals("alcohol") == (25, 0, 0)
-    reports = [desk.survey.codes.read(code).report for code in codes]
-    tallies = store.tallies("alcohol", desk.survey.plan.digest, 2, shown=False)
+    reports = [open_survey.survey.codes.read(code).report for code in codes]
+    tallies = store.tallies("alcohol", open_survey.survey.plan.digest, 2, shown=False)
     ones = sum(report.columns["drinks"] == "1" for report in reports)
     assert [(key, tally.n, tally.counts.tolist()) for key, tally in tallies.items()] == [
         ((0, 1), 25, [25 - ones, ones])
     ]
-    shown = results(store, desk)
+    shown = results(store, open_survey)
     assert shown.shown == 25  # one commit, and at least a step
 
 
-def test_two_thousand_copies_count_once(store, desk) -> None:
-    (code,) = codes_of(desk, 1)
-    collected = collect(store, desk, rows([code, *[code.lower()] * 1_999]))
+def test_two_thousand_copies_count_once(store, open_survey) -> None:
+    (code,) = codes_of(open_survey, 1)
+    collected = collect(store, open_survey, rows([code, *[code.lower()] * 1_999]))
     assert (collected.counted, collected.twice) == (1, 1_999)
     assert store.totals("alcohol") == (1, 0, 0)
 
 
-def test_a_file_that_grows_may_be_collected_any_number_of_times(store, desk) -> None:
-    codes = codes_of(desk, 30)
+def test_a_file_that_grows_may_be_collected_any_number_of_times(store, open_survey) -> None:
+    codes = codes_of(open_survey, 30)
     for number in (10, 10, 20, 30, 30):
-        collected = collect(store, desk, rows(codes[:number]))
+        collected = collect(store, open_survey, rows(codes[:number]))
         assert collected.in_store == number
     assert store.totals("alcohol") == (30, 0, 0)  # nothing is called repeated or refused
-    assert collect(store, desk, rows(codes[::-1])).before == 30  # in any order
+    assert collect(store, open_survey, rows(codes[::-1])).before == 30  # in any order
 
 
-def test_the_same_id_with_another_content_is_set_aside(store, desk) -> None:
-    form = desk.survey.codes
+def test_the_same_id_with_another_content_is_set_aside(store, open_survey) -> None:
+    form = open_survey.survey.codes
     code, changed = (form.write(77, (place,), {"drinks": "1"}) for place in (0, 1))
-    collected = collect(store, desk, rows([code, changed, code]))
+    collected = collect(store, open_survey, rows([code, changed, code]))
     assert (collected.counted, collected.twice) == (1, 1)
     assert [place.number for place in collected.set_aside] == [2]
-    again = collect(store, desk, rows([changed, code]))
+    again = collect(store, open_survey, rows([changed, code]))
     assert (again.counted, again.before, [place.number for place in again.set_aside]) == (0, 1, [1])
     assert store.totals("alcohol").answered == 1
 
 
-def test_a_submitter_counts_once_also_when_the_file_comes_in_another_order(store, desk) -> None:
-    codes = codes_of(desk, 4)
+def test_a_submitter_counts_once_also_when_the_file_comes_in_another_order(store, open_survey) -> None:
+    codes = codes_of(open_survey, 4)
     names = ["anna", "bo", "anna", ""]
-    collected = collect(store, desk, rows(codes, names), per_submitter=True)
+    collected = collect(store, open_survey, rows(codes, names), per_submitter=True)
     assert (collected.counted, collected.further, collected.nameless) == (2, 1, 1)
-    again = collect(store, desk, rows(codes[::-1], names[::-1]), per_submitter=True)
+    again = collect(store, open_survey, rows(codes[::-1], names[::-1]), per_submitter=True)
     assert (again.counted, again.before, again.further) == (0, 2, 1)
     assert store.totals("alcohol").answered == 2
 
 
-def test_one_code_of_two_submitters_counts_once(store, desk) -> None:
-    (code,) = codes_of(desk, 1)
+def test_one_code_of_two_submitters_counts_once(store, open_survey) -> None:
+    (code,) = codes_of(open_survey, 1)
     for counted, before in ((1, 0), (0, 1)):
-        collected = collect(store, desk, rows([code, code], ["anna", "bo"]), per_submitter=True)
+        collected = collect(store, open_survey, rows([code, code], ["anna", "bo"]), per_submitter=True)
         assert (collected.counted, collected.before, collected.twice) == (counted, before, 1)
 
 
@@ -98,9 +98,9 @@ def test_codes_that_no_page_can_have_drawn_are_mistyped(store, opened, tmp_path)
 
     path = tmp_path / "long.toml"
     path.write_text(LONG, encoding="utf-8")
-    desk = opened(store, path, "long")
-    forged = desk.survey.codes.write(5, (), {"town": "0000"})
-    collected = collect(store, desk, rows([forged, desk.survey.answer_code({"town": "Gray"})]))
+    open_survey = opened(store, path, "long")
+    forged = open_survey.survey.codes.write(5, (), {"town": "0000"})
+    collected = collect(store, open_survey, rows([forged, open_survey.survey.answer_code({"town": "Gray"})]))
     assert (collected.counted, len(collected.mistyped)) == (1, 1)
 
 
@@ -115,19 +115,19 @@ def test_a_survey_with_links_rounds_or_an_end_takes_no_codes(store, opened, surv
         collect(store, opened(store, path, "rounds"), rows(codes))
     store.close("free")
     with pytest.raises(ParameterError, match="is closed"):
-        collect(store, Desk(store.survey("free")), rows(codes))
+        collect(store, OpenSurvey(store.survey("free")), rows(codes))
 
 
-def test_what_is_remembered_of_codes_is_deleted_when_a_survey_is_closed(store, desk) -> None:
+def test_what_is_remembered_of_codes_is_deleted_when_a_survey_is_closed(store, open_survey) -> None:
     """Those of reports stay, so that a retry is acknowledged."""
-    collect(store, desk, rows(codes_of(desk, 12)))
-    body = desk.survey.answer(VALUES)
-    commit(store, [_Waiting(desk, desk.read(body), None)])
+    collect(store, open_survey, rows(codes_of(open_survey, 12)))
+    body = open_survey.survey.answer(VALUES)
+    commit(store, [_Waiting(open_survey, open_survey.read(body), None)])
     ids = [bytes(row[0]) for row in store._run("SELECT id FROM {ids}")]
     assert sum(own.startswith(CODE_MARK) for own in ids) == 12
     store.close("alcohol", whole=True)
     (left,) = [bytes(row[0]) for row in store._run("SELECT id FROM {ids}")]
-    assert left == desk.read(body).entry.id
+    assert left == open_survey.read(body).entry.id
     assert store.totals("alcohol").answered == 13
 
 
@@ -137,10 +137,10 @@ def test_after_closing_no_code_is_in_the_file_of_a_store(opened, tmp_path, surve
 
     path = tmp_path / "surveys.sqlite"
     store = open_store(path)
-    desk = opened(store, survey_file)
-    codes = codes_of(desk, 40)
-    collect(store, desk, rows(codes))
-    entries = [_entry(desk.survey.codes.read(code).report.id, code.replace("-", "")) for code in codes]
+    open_survey = opened(store, survey_file)
+    codes = codes_of(open_survey, 40)
+    collect(store, open_survey, rows(codes))
+    entries = [_entry(open_survey.survey.codes.read(code).report.id, code.replace("-", "")) for code in codes]
     store.settle()
     before = path.read_bytes()
     assert all(entry.id in before and entry.body in before for entry in entries)  # the control
@@ -154,7 +154,7 @@ def test_after_closing_no_code_is_in_the_file_of_a_store(opened, tmp_path, surve
 def test_a_survey_that_says_codes_takes_no_report_over_the_network(store, opened, tmp_path) -> None:
     path: Path = tmp_path / "codes.toml"
     path.write_text('channel = "codes"\n' + ALCOHOL, encoding="utf-8")
-    desk = opened(store, path, "codes")
-    assert desk.page == desk.survey.page(code=True)
+    open_survey = opened(store, path, "codes")
+    assert open_survey.page == open_survey.survey.page(code=True)
     with pytest.raises(DataError, match="answered by codes"):
-        desk.read(desk.survey.answer(VALUES))
+        open_survey.read(open_survey.survey.answer(VALUES))

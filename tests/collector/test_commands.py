@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 
 from bruit.cli.app import app
 from bruit.collector import demo, open_store
-from bruit.collector.desk import Desk
 from bruit.collector.intake import _Waiting, commit
+from bruit.collector.open_survey import OpenSurvey
 from bruit.collector.serving import Listening
 from bruit.errors import DataError
 
@@ -42,33 +42,37 @@ def here(tmp_path, monkeypatch, survey_file) -> Path:
 def answer(number: int) -> None:
     """So many people answer, without a server."""
     store = open_store("surveys.sqlite")
-    desk = Desk(store.survey("alcohol"))
-    bodies = [desk.survey.answer({"drinks": "Yes", "class": "AB"[i % 2]}) for i in range(number)]
-    commit(store, [_Waiting(desk, desk.read(body), None) for body in bodies])
+    open_survey = OpenSurvey(store.survey("alcohol"))
+    bodies = [open_survey.survey.answer({"drinks": "Yes", "class": "AB"[i % 2]}) for i in range(number)]
+    commit(store, [_Waiting(open_survey, open_survey.read(body), None) for body in bodies])
     store.disconnect()
 
 
 def test_a_file_that_is_opened_twice_is_two_surveys_to_its_reports_and_one_to_its_results(here) -> None:
     """Under two names, or under one after it was deleted: no report is counted where it was not drawn."""
-    desks = []
+    open_surveys = []
     for name in ("alcohol", "alcohol", "second"):
-        if name == "alcohol" and desks:
+        if name == "alcohol" and open_surveys:
             run("delete", name, "--yes")
         output = run("open", "alcohol.toml", "--no-serve", "--name", name)
         run("open", "alcohol.toml", "--no-serve", "--name", name)  # again: the same survey
         store = open_store("surveys.sqlite")
-        desks.append(Desk(store.survey(name)))
+        open_surveys.append(OpenSurvey(store.survey(name)))
         store.disconnect()
-        assert f"page:     sha256 {sha256(desks[-1].page).hexdigest()}" in output
-    identities = {desk.survey.identity for desk in desks}
+        assert f"page:     sha256 {sha256(open_surveys[-1].page).hexdigest()}" in output
+    identities = {open_survey.survey.identity for open_survey in open_surveys}
     assert len(identities) == 3
-    assert len({desk.survey.digest for desk in desks}) == len({desk.survey.plan.digest for desk in desks}) == 1
-    bodies = [desk.survey.answer({"drinks": "Yes", "class": "A"}) for desk in desks]
-    for place, desk in enumerate(desks):
-        desk.read(bodies[place])
+    assert (
+        len({open_survey.survey.digest for open_survey in open_surveys})
+        == len({open_survey.survey.plan.digest for open_survey in open_surveys})
+        == 1
+    )
+    bodies = [open_survey.survey.answer({"drinks": "Yes", "class": "A"}) for open_survey in open_surveys]
+    for place, open_survey in enumerate(open_surveys):
+        open_survey.read(bodies[place])
         for other in {0, 1, 2} - {place}:
             with pytest.raises(DataError):
-                desk.read(bodies[other])
+                open_survey.read(bodies[other])
 
 
 def test_a_page_in_a_file_is_that_of_a_survey_in_a_store(here) -> None:
@@ -76,12 +80,12 @@ def test_a_page_in_a_file_is_that_of_a_survey_in_a_store(here) -> None:
     words = ("page", "alcohol.toml", "-o", "page.html", "--force", "--address", "class/report")
     store = ("--store", "surveys.sqlite", "--name")
     keeper = open_store("surveys.sqlite")
-    desk = Desk(keeper.survey("class"))
+    open_survey = OpenSurvey(keeper.survey("class"))
     keeper.disconnect()
     run(*words)
-    assert Path("page.html").read_bytes() != desk.page
+    assert Path("page.html").read_bytes() != open_survey.page
     run(*words, *store, "class")
-    assert Path("page.html").read_bytes() == desk.page
+    assert Path("page.html").read_bytes() == open_survey.page
     assert "There are class." in run(*words, *store, "alcohol", code=2)
     assert "leave --links out" in run(*words, *store, "class", "--links", code=2)
     assert "give --store, too" in run(*words, "--name", "class", code=2)
@@ -163,12 +167,12 @@ def test_open_serves_until_it_is_asked_to_end(here) -> None:
         token = re.search(r"token=(\w+)", lines[2])[1]
         ready(port)
         store = open_store("surveys.sqlite")
-        desk = Desk(store.survey("alcohol"))
-        body = desk.survey.answer({"drinks": "Yes", "class": "A"})
+        open_survey = OpenSurvey(store.survey("alcohol"))
+        body = open_survey.survey.answer({"drinks": "Yes", "class": "A"})
         assert post(port, body) == 201
         assert request(port, "GET", f"/s/alcohol/results?token={token}")[0] == 200
         store.close("alcohol")
-        assert post(port, desk.survey.answer({"drinks": "Yes", "class": "A"})) == 410
+        assert post(port, open_survey.survey.answer({"drinks": "Yes", "class": "A"})) == 410
         store.disconnect()
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate(timeout=30)

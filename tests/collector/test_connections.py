@@ -49,11 +49,11 @@ def site(tmp_path, opened, survey_file, monkeypatch) -> Iterator:
         monkeypatch.setattr(serving, name, value)
     with ExitStack() as stack:
         store = open_store(tmp_path / "surveys.sqlite")
-        desk = opened(store, survey_file)
+        open_survey = opened(store, survey_file)
 
         def serve(**settings):
             port = stack.enter_context(running(store, Listening(port=0, **settings)))
-            return port, lambda: desk.survey.answer({"drinks": "Yes", "class": "A"})
+            return port, lambda: open_survey.survey.answer({"drinks": "Yes", "class": "A"})
 
         yield serve
     store.disconnect()

@@ -20,10 +20,10 @@ from typer.testing import CliRunner
 
 from bruit.cli.app import app
 from bruit.cli.survey import app as survey_app
-from bruit.collector import Outcome, desk, open_store, rows
+from bruit.collector import Outcome, open_store, open_survey, rows
 from bruit.collector import sqlite as sqlite_module
-from bruit.collector.desk import Desk, link_hash
 from bruit.collector.intake import _Waiting, commit
+from bruit.collector.open_survey import OpenSurvey, link_hash
 from bruit.collector.sql import TABLES
 from bruit.errors import BruitError, FormatError
 from bruit.survey import Survey
@@ -216,7 +216,7 @@ def _answer(place: Place, name: str) -> str | None:
     try:
         opened = store.survey(name)
         if opened is not None:
-            own = Desk(opened)
+            own = OpenSurvey(opened)
             body = own.survey.answer({"drinks": "Yes", "class": "A"}, link="linked13xxxxxxxxxxxxxxxx" * opened.links)
             commit(store, [_Waiting(own, own.read(body), None)])
     except BruitError as error:
@@ -314,7 +314,7 @@ def _old_read(text: str) -> Survey:
 
 
 def test_the_law_sees_a_store_that_writes_files(place, good, monkeypatch) -> None:
-    monkeypatch.setattr(desk, "_read", _old_read)
+    monkeypatch.setattr(open_survey, "_read", _old_read)
     with pytest.raises(AssertionError, match="a file of whoever looks was changed"):
         test_any_document_is_read_or_refused(place, good)
 

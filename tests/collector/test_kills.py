@@ -22,7 +22,7 @@ import pytest
 
 from bruit.collector import open_store
 from bruit.collector.demo import running
-from bruit.collector.desk import Desk
+from bruit.collector.open_survey import OpenSurvey
 from bruit.collector.server import Limits, application
 from bruit.collector.serving import Listening
 
@@ -33,14 +33,14 @@ from serving import listening, report_bytes, run_program
 FORGE = """
 import os, signal, socket, sys
 from bruit.collector import open_store
-from bruit.collector.desk import Desk
+from bruit.collector.open_survey import OpenSurvey
 from serving import unlimited
 store = open_store(sys.argv[1])
-desk = Desk(store.survey("alcohol"))
-desk.page
-body = desk.survey.answer({"drinks": "Yes", "class": "A"})
-report = desk.read(body).report
-desk.increments([report], desk.columns([report]), [0])
+open_survey = OpenSurvey(store.survey("alcohol"))
+open_survey.page
+body = open_survey.survey.answer({"drinks": "Yes", "class": "A"})
+report = open_survey.read(body).report
+open_survey.increments([report], open_survey.columns([report]), [0])
 store.disconnect()
 for line in sys.stdin:
     child = os.fork()
@@ -77,12 +77,12 @@ class Servers:
         self.forge.stdout.close()
 
 
-def people(desk: Desk) -> Iterator[bytes]:
+def people(open_survey: OpenSurvey) -> Iterator[bytes]:
     """Bodies of people who do not exist, without end."""
     number = 0
     while True:
         number += 1
-        yield desk.survey.answer({"drinks": "Yes" if number % 3 else "No", "class": "AB"[number % 2]})
+        yield open_survey.survey.answer({"drinks": "Yes" if number % 3 else "No", "class": "AB"[number % 2]})
 
 
 class Senders:
@@ -125,23 +125,23 @@ class Senders:
             thread.join(60)
 
 
-def check(address: str, desk: Desk, acknowledged: list[bytes], sent: list[bytes]) -> None:
+def check(address: str, open_survey: OpenSurvey, acknowledged: list[bytes], sent: list[bytes]) -> None:
     """Every acknowledged report is in the tally once, and the tally has no other reports than those sent."""
     store = open_store(address)
     try:
-        keys = [desk.read(body).entry.id for body in acknowledged]
+        keys = [open_survey.read(body).entry.id for body in acknowledged]
         with store._transaction():
             assert len(store._bodies("alcohol", keys)) == len(keys)
             ids = store._run("SELECT id FROM {ids}")
             answered = store.totals("alcohol").answered
-            tallies = store.tallies("alcohol", desk.survey.plan.digest, 2, shown=False)
+            tallies = store.tallies("alcohol", open_survey.survey.plan.digest, 2, shown=False)
         assert answered == len(ids) == sum(tally.n for tally in tallies.values())
         counted = {bytes(key) for (key,) in ids}
-        reports = [desk.survey.parse(body) for body in sent if desk.read(body).entry.id in counted]
+        reports = [open_survey.survey.parse(body) for body in sent if open_survey.read(body).entry.id in counted]
         assert len(reports) == answered
         for (stratum, _), tally in tallies.items():
             some = [report.columns["drinks"] for report in reports if report.public == (stratum,)]
-            assert tally == desk.survey.plan.tally({"drinks": some})
+            assert tally == open_survey.survey.plan.tally({"drinks": some})
     finally:
         store.disconnect()
 
@@ -159,13 +159,13 @@ def test_a_killed_server_has_counted_every_acknowledged_report_once(
 ) -> None:
     address = str(tmp_path / "surveys.sqlite") if kind == "sqlite" else request.getfixturevalue("database")
     store = open_store(address)
-    desk = opened(store, survey_file)
+    open_survey = opened(store, survey_file)
     store.disconnect()
     chance = random.Random(kills)
     with listening() as listener:
         servers = Servers(address, listener)
         servers.start()
-        senders = Senders(servers.port, people(desk), 6)
+        senders = Senders(servers.port, people(open_survey), 6)
         try:
             for number in range(kills):
                 before = len(senders.acknowledged)
@@ -176,38 +176,38 @@ def test_a_killed_server_has_counted_every_acknowledged_report_once(
                 # What is acknowledged when the server is dead must be in the file.
                 acknowledged = list(senders.acknowledged)
                 if number % 10 == 9:
-                    check(address, desk, acknowledged, list(senders.sent))
+                    check(address, open_survey, acknowledged, list(senders.sent))
                 servers.start()
             senders.stop()
         finally:
             senders.stopped.set()
             senders.stop()
             servers.end()
-    check(address, desk, senders.acknowledged, senders.sent)
+    check(address, open_survey, senders.acknowledged, senders.sent)
     assert len(senders.acknowledged) == len(senders.sent) >= kills
 
 
 def test_a_backup_under_load_has_every_acknowledged_report_once(tmp_path, opened, survey_file) -> None:
     store = open_store(tmp_path / "surveys.sqlite")
-    desk = opened(store, survey_file)
+    open_survey = opened(store, survey_file)
     with running(store, Listening(port=0)) as port:
-        senders = Senders(port, people(desk), 4)
+        senders = Senders(port, people(open_survey), 4)
         try:
             for number in range(4):
                 while len(senders.acknowledged) < 20 * (number + 1):
                     time.sleep(0.001)
                 acknowledged = list(senders.acknowledged)
                 store.backup(tmp_path / f"backup-{number}.sqlite")
-                check(str(tmp_path / f"backup-{number}.sqlite"), desk, acknowledged, list(senders.sent))
+                check(str(tmp_path / f"backup-{number}.sqlite"), open_survey, acknowledged, list(senders.sent))
         finally:
             senders.stop()
-    check(str(tmp_path / "surveys.sqlite"), desk, senders.acknowledged, senders.sent)
+    check(str(tmp_path / "surveys.sqlite"), open_survey, senders.acknowledged, senders.sent)
 
 
-def _grown(store, desk: Desk, first: int, number: int, size) -> int:
+def _grown(store, open_survey: OpenSurvey, first: int, number: int, size) -> int:
     """By how much `size` grows while so many reports go through the whole application."""
     app = application(store, limits=Limits(per_second=1e9, per_address=10**9))
-    bodies = people(desk)
+    bodies = people(open_survey)
 
     async def send(number: int) -> None:
         left = iter(range(number))
@@ -233,18 +233,20 @@ def _grown(store, desk: Desk, first: int, number: int, size) -> int:
 def test_memory_does_not_grow_with_the_number_of_reports(tmp_path, opened, survey_file, monkeypatch, leaks) -> None:
     """The control keeps what is read of every report, as a cache would, and must fail."""
     store = open_store(tmp_path / "surveys.sqlite")
-    desk = opened(store, survey_file)
+    open_survey = opened(store, survey_file)
     kept: list[object] = []
     if leaks:
-        read = Desk.read
-        monkeypatch.setattr(Desk, "read", lambda desk, body: kept.append(read(desk, body)) or kept[-1])
+        read = OpenSurvey.read
+        monkeypatch.setattr(
+            OpenSurvey, "read", lambda open_survey, body: kept.append(read(open_survey, body)) or kept[-1]
+        )
 
     def traced() -> int:
         tracemalloc.start()  # when all is compiled, which would take long under it
         return tracemalloc.get_traced_memory()[0]
 
     try:
-        grown = _grown(store, desk, 100, 400, traced)
+        grown = _grown(store, open_survey, 100, 400, traced)
     finally:
         tracemalloc.stop()
     assert (grown > 100_000) == leaks, grown
@@ -254,12 +256,12 @@ def test_memory_does_not_grow_with_the_number_of_reports(tmp_path, opened, surve
 @pytest.mark.audit
 def test_a_million_reports_take_no_more_memory_than_some(tmp_path, opened, survey_file) -> None:
     store = open_store(tmp_path / "surveys.sqlite")
-    desk = opened(store, survey_file)
+    open_survey = opened(store, survey_file)
 
     def resident() -> int:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
-    assert _grown(store, desk, 100_000, 900_000, resident) < 20_000_000
+    assert _grown(store, open_survey, 100_000, 900_000, resident) < 20_000_000
     assert store.totals("alcohol").answered == 1_000_000
     store.disconnect()
 

@@ -13,9 +13,9 @@ import pytest
 import bruit
 from bruit.cli import estimate as estimate_command
 from bruit.collector import links, open_store
-from bruit.collector.desk import Desk, link_hash
 from bruit.collector.export import export
 from bruit.collector.intake import _Waiting, commit
+from bruit.collector.open_survey import OpenSurvey, link_hash
 from bruit.collector.results import results
 from bruit.collector.results_page import _places, page
 from bruit.collector.wording import TEXTS
@@ -67,34 +67,34 @@ def health(tmp_path: Path) -> Path:
     return path
 
 
-def fill(store, desk: Desk, number: int) -> list[bytes]:
+def fill(store, open_survey: OpenSurvey, number: int) -> list[bytes]:
     bodies = []
     for person in range(number):
         answers = {
             "smokes": "Yes" if person % 4 == 0 else "No",
             "sports": ["football"] if person % 2 else [],
             "hours": str(person % 13),
-            "town": desk.survey.public["town"][person % 3 == 0],
+            "town": open_survey.survey.public["town"][person % 3 == 0],
         }
-        bodies.append(desk.survey.answer(answers))
-    commit(store, [_Waiting(desk, desk.read(body), None) for body in bodies])
+        bodies.append(open_survey.survey.answer(answers))
+    commit(store, [_Waiting(open_survey, open_survey.read(body), None) for body in bodies])
     return bodies
 
 
 @pytest.fixture
 def filled(tmp_path, opened, health):
     store = open_store(tmp_path / "surveys.sqlite")
-    desk = opened(store, health, "health")
-    bodies = fill(store, desk, 960)
-    yield store, desk, bodies
+    open_survey = opened(store, health, "health")
+    bodies = fill(store, open_survey, 960)
+    yield store, open_survey, bodies
     store.disconnect()
 
 
 def test_estimates_are_those_of_the_plan_for_all_and_for_groups(filled) -> None:
-    store, desk, bodies = filled
-    plan = desk.survey.plan
-    shown = results(store, desk)
-    reports = [desk.survey.parse(body) for body in bodies]
+    store, open_survey, bodies = filled
+    plan = open_survey.survey.plan
+    shown = results(store, open_survey)
+    reports = [open_survey.survey.parse(body) for body in bodies]
 
     def direct(some):
         return plan.estimate(plan.tally({name: [report.columns[name] for report in some] for name in plan.form}))
@@ -103,7 +103,7 @@ def test_estimates_are_those_of_the_plan_for_all_and_for_groups(filled) -> None:
     for question in shown.rounds[1]:
         assert question.answer.table().to_json() == whole[question.name].table().to_json()
         for group in question.groups:
-            place = desk.survey.public["town"].index(group.label)
+            place = open_survey.survey.public["town"].index(group.label)
             some = [report for report in reports if report.public == (place,)]
             assert group.n == direct(some)[question.name].n
             assert group.answer.table().to_json() == direct(some)[question.name].table().to_json()
@@ -113,26 +113,26 @@ def test_estimates_are_those_of_the_plan_for_all_and_for_groups(filled) -> None:
 
 def test_small_groups_and_few_answers_are_not_shown(tmp_path, opened, health) -> None:
     store = open_store(tmp_path / "surveys.sqlite")
-    desk = opened(store, health, "health")
-    fill(store, desk, 19)
-    assert results(store, desk).rounds == {}
-    assert b"Results are shown from 20 answers on" in page(results(store, desk))
+    open_survey = opened(store, health, "health")
+    fill(store, open_survey, 19)
+    assert results(store, open_survey).rounds == {}
+    assert b"Results are shown from 20 answers on" in page(results(store, open_survey))
     with pytest.raises(DataError, match="20"):
-        export(results(store, desk), tmp_path / "out")
-    fill(store, desk, 1)
-    for question in results(store, desk).rounds[1]:
+        export(results(store, open_survey), tmp_path / "out")
+    fill(store, open_survey, 1)
+    for question in results(store, open_survey).rounds[1]:
         assert (question.n, question.answer, question.groups, question.hidden) == (None, None, (), "few")
     store.disconnect()
 
 
 def test_the_page_leads_with_sentences_and_says_which_answers_are_waiting(tmp_path, opened, survey_file) -> None:
     store = open_store(tmp_path / "surveys.sqlite")
-    desk = opened(store, survey_file)
+    open_survey = opened(store, survey_file)
 
     def send(number: int) -> str:
-        bodies = [desk.survey.answer({"drinks": "No", "class": "A"}) for _ in range(number)]
-        commit(store, [_Waiting(desk, desk.read(body), None) for body in bodies])
-        return page(results(store, desk)).decode()
+        bodies = [open_survey.survey.answer({"drinks": "No", "class": "A"}) for _ in range(number)]
+        commit(store, [_Waiting(open_survey, open_survey.read(body), None) for body in bodies])
+        return page(results(store, open_survey)).decode()
 
     text = send(10)
     assert "<b>10</b>answers counted" in text
@@ -140,7 +140,7 @@ def test_the_page_leads_with_sentences_and_says_which_answers_are_waiting(tmp_pa
     assert "reported on this" not in text
     assert "sent again" not in text
     assert "waiting" not in text
-    (estimate,) = [question.answer for question in results(store, desk).rounds[1]]
+    (estimate,) = [question.answer for question in results(store, open_survey).rounds[1]]
     sentence = re.search(r'<p class="lead">(.*?)</p>', text)[1]
     assert sentence.startswith(("Of 100 people like these, about", "Too few answers to tell: of 100 people like these"))
     outside = bool((estimate.interval()[:, 0] < 0).any() | (estimate.interval()[:, 1] > 1).any())
@@ -156,7 +156,7 @@ def test_the_page_leads_with_sentences_and_says_which_answers_are_waiting(tmp_pa
     assert "waiting" not in text
     assert "5 answers came after the last step and are left out, to protect the people who sent them." in text
     assert "To include all answers anyway: bruit survey close alcohol --all." in text
-    public = page(results(store, desk), public=True).decode()
+    public = page(results(store, open_survey), public=True).decode()
     assert "5 answers came after the last step" in public
     assert "bruit survey close" not in public
     store.close("alcohol", whole=True)
@@ -174,10 +174,10 @@ def test_bars_that_are_cut_have_an_arrow_at_that_end_and_others_have_none() -> N
 def test_what_one_person_sent_follows_neither_from_the_page_nor_from_the_export(tmp_path, opened, survey_file) -> None:
     survey_file.write_text(survey_file.read_text().replace('["A", "B"]', '["A", "B", "C"]'))
     store = open_store(tmp_path / "surveys.sqlite")
-    desk = opened(store, survey_file)
-    bodies = [desk.survey.answer({"drinks": "Yes", "class": label}) for label in "A" * 12 + "B" * 17 + "C"]
-    commit(store, [_Waiting(desk, desk.read(body), None) for body in bodies])
-    shown = results(store, desk)
+    open_survey = opened(store, survey_file)
+    bodies = [open_survey.survey.answer({"drinks": "Yes", "class": label}) for label in "A" * 12 + "B" * 17 + "C"]
+    commit(store, [_Waiting(open_survey, open_survey.read(body), None) for body in bodies])
+    shown = results(store, open_survey)
     (question,) = shown.rounds[1]
     assert [(group.label, group.n, group.hidden) for group in question.groups] == [
         ("A", None, "follows"), ("B", 17, None), ("C", None, "few"),
@@ -196,8 +196,8 @@ def test_what_one_person_sent_follows_neither_from_the_page_nor_from_the_export(
 
 
 def test_the_page_shows_texts_as_texts_whatever_is_in_them(filled) -> None:
-    store, desk, _ = filled
-    text = page(results(store, desk)).decode()
+    store, open_survey, _ = filled
+    text = page(results(store, open_survey)).decode()
     assert "<script" not in text
     assert "<b>chess" not in text
     assert html.escape("Health <script>alert(1)</script>") in text
@@ -211,11 +211,11 @@ def test_the_page_shows_texts_as_texts_whatever_is_in_them(filled) -> None:
 def test_the_page_is_in_the_first_language_of_the_survey(tmp_path, opened, health) -> None:
     health.write_text(health.read_text().replace('["en", "fr"]', '["fr", "en"]'))
     store = open_store(tmp_path / "surveys.sqlite")
-    desk = opened(store, health, "sante")
+    open_survey = opened(store, health, "sante")
     answers = {"smokes": "Oui", "sports": ["foot"], "hours": "8", "town": "Vesoul"}
-    bodies = [desk.survey.answer(answers) for _ in range(60)]
-    commit(store, [_Waiting(desk, desk.read(body), None) for body in bodies])
-    text = page(results(store, desk)).decode()
+    bodies = [open_survey.survey.answer(answers) for _ in range(60)]
+    commit(store, [_Waiting(open_survey, open_survey.read(body), None) for body in bodies])
+    text = page(results(store, open_survey)).decode()
     assert '<html lang="fr">' in text
     assert "réponses comptées" in text
     assert "Fumez-vous" in text
@@ -233,22 +233,22 @@ def test_both_languages_have_the_same_texts_with_the_same_gaps() -> None:
 
 def test_forged_reports_raise_an_alarm_on_the_page(tmp_path, opened, survey_file) -> None:
     store = open_store(tmp_path / "surveys.sqlite")
-    desk = opened(store, survey_file)
-    honest = desk.survey.answer({"drinks": "No", "class": "A"})
+    open_survey = opened(store, survey_file)
+    honest = open_survey.survey.answer({"drinks": "No", "class": "A"})
     forged = [
         re.sub(rb'"drinks":"."', b'"drinks":"1"', re.sub(rb'"id":"\w{32}"', b'"id":"%032x"' % i, honest))
         for i in range(200)
     ]
-    assert set(commit(store, [_Waiting(desk, desk.read(body), None) for body in forged])) == {201}
-    shown = results(store, desk)
+    assert set(commit(store, [_Waiting(open_survey, open_survey.read(body), None) for body in forged])) == {201}
+    shown = results(store, open_survey)
     assert {deviation.label for deviation in shown.deviations} == {"No", "Yes"}
     assert b'role="alert"' in page(shown)
     store.disconnect()
 
 
 def test_exported_plan_and_tally_give_the_same_estimates_by_bruit_estimate(filled, tmp_path, capsys) -> None:
-    store, desk, _ = filled
-    shown = results(store, desk)
+    store, open_survey, _ = filled
+    shown = results(store, open_survey)
     names = export(shown, tmp_path / "out")
     assert names == ["plan.json", "results.csv", "results.json", "results.parquet", "strata.json", "tally.json"]
     estimate_command.estimate([tmp_path / "out" / "tally.json"], plan=tmp_path / "out" / "plan.json", as_json=True)
@@ -261,7 +261,7 @@ def test_exported_plan_and_tally_give_the_same_estimates_by_bruit_estimate(fille
     strata = json.loads((tmp_path / "out" / "strata.json").read_text())["strata"]
     parts = [Tally.from_dict(part["tally"]) for part in strata]
     assert parts[0] + parts[1] == Tally.from_json((tmp_path / "out" / "tally.json").read_text())
-    assert plan == desk.survey.plan
+    assert plan == open_survey.survey.plan
     with pytest.raises(ParameterError, match="--replace"):
         export(shown, tmp_path / "out")
     export(shown, tmp_path / "out", replace=True)
@@ -270,27 +270,27 @@ def test_exported_plan_and_tally_give_the_same_estimates_by_bruit_estimate(fille
 def test_the_exported_tables_are_one_table(filled, tmp_path) -> None:
     from pyarrow import parquet
 
-    store, desk, _ = filled
-    export(results(store, desk), tmp_path / "out")
+    store, open_survey, _ = filled
+    export(results(store, open_survey), tmp_path / "out")
     text = (tmp_path / "out" / "results.csv").read_text(encoding="utf-8")
     rows = list(csv.DictReader(text.splitlines()))
     columns = parquet.read_table(tmp_path / "out" / "results.parquet").to_pydict()
     document = json.loads((tmp_path / "out" / "results.json").read_text())
     assert len(rows) == len(columns["label"]) == len(document["rows"])
     assert [float(row["estimate"]) for row in rows] == columns["estimate"]
-    assert {row["member"] for row in rows} == {"", *desk.survey.public["town"]}
+    assert {row["member"] for row in rows} == {"", *open_survey.survey.public["town"]}
 
 
 def test_links_are_random_and_a_sheet_has_a_code_for_each(tmp_path, opened, survey_file) -> None:
     store = open_store(tmp_path / "surveys.sqlite")
-    desk = opened(store, survey_file, links=True)
+    open_survey = opened(store, survey_file, links=True)
     tokens = links.issue(store, "alcohol", 30)
     assert len(set(tokens)) == 30
     assert all(re.fullmatch("[0-9a-z]{18}", token) for token in tokens)
     held = b"".join(path.read_bytes() for path in tmp_path.glob("surveys.sqlite*"))
     assert link_hash(tokens[0]) in held
     assert tokens[0].encode() not in held
-    sheet = links.slips(desk.survey, [f"https://example.org/s/alcohol#{token}" for token in tokens]).decode()
+    sheet = links.slips(open_survey.survey, [f"https://example.org/s/alcohol#{token}" for token in tokens]).decode()
     assert sheet.count("<svg") == 30
     assert all(f"#{token}<" in sheet for token in tokens)
     assert "http://www.w3.org" not in re.sub(r'xmlns="[^"]*"', "", sheet)

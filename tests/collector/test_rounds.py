@@ -38,7 +38,7 @@ def sleep_file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def desk(store: Store, opened, sleep_file: Path):
+def open_survey(store: Store, opened, sleep_file: Path):
     return opened(store, sleep_file, "sleep", links=True)
 
 
@@ -49,13 +49,13 @@ def taking(store: Store):
         yield lambda body: post(port, body, "sleep")
 
 
-def person(desk, number: int):
-    return desk.survey.draw_memo({"slept": "Yes" if number % 3 else "No", "class": "AB"[number % 2]})
+def person(open_survey, number: int):
+    return open_survey.survey.draw_memo({"slept": "Yes" if number % 3 else "No", "class": "AB"[number % 2]})
 
 
-def test_one_device_has_an_epoch_of_a_link_and_other_links_are_none(store, desk) -> None:
+def test_one_device_has_an_epoch_of_a_link_and_other_links_are_none(store, open_survey) -> None:
     (token,) = issue(store, "sleep", 1)
-    survey = desk.survey
+    survey = open_survey.survey
     claim = survey.claim(link=token, epoch=1)
     with taking(store) as status:
         assert [status(claim), status(claim)] == [201, 200]
@@ -67,10 +67,10 @@ def test_one_device_has_an_epoch_of_a_link_and_other_links_are_none(store, desk)
         assert [status(claim), status(survey.claim(link=token, epoch=2))] == [200, 410]
 
 
-def test_a_claim_is_granted_again_only_while_nothing_has_come_that_it_was_to_precede(store, desk) -> None:
+def test_a_claim_is_granted_again_only_while_nothing_has_come_that_it_was_to_precede(store, open_survey) -> None:
     """A device that lost its memo, or what it drew in a round, learns that its report is known here."""
     tokens = issue(store, "sleep", 2)
-    survey, memo = desk.survey, person(desk, 1)
+    survey, memo = open_survey.survey, person(open_survey, 1)
     claim = survey.claim(link=tokens[0], epoch=1)
     before = {number: survey.claim_round(claim, round=number) for number in (1, 2)}
     with taking(store) as status:
@@ -87,28 +87,33 @@ def test_a_claim_is_granted_again_only_while_nothing_has_come_that_it_was_to_pre
     assert store.totals("sleep")[:2] == (3, 1)
 
 
-def test_a_link_counts_once_in_each_round_that_has_begun(store, desk) -> None:
+def test_a_link_counts_once_in_each_round_that_has_begun(store, open_survey) -> None:
     (token,) = issue(store, "sleep", 1)
-    memo = person(desk, 1)
-    body = {number: desk.survey.refresh(memo, link=token, round=number) for number in (1, 2, 3, 4)}
+    memo = person(open_survey, 1)
+    body = {number: open_survey.survey.refresh(memo, link=token, round=number) for number in (1, 2, 3, 4)}
     with taking(store) as status:
         assert [status(body[number]) for number in (2, 1, 3, 2)] == [201, 201, 201, 200]  # late ones count
         assert status(body[4]) == 422  # not yet
-        assert status(desk.survey.refresh(memo, link=token, round=2)) == 403  # the same link in the same round
+        assert status(open_survey.survey.refresh(memo, link=token, round=2)) == 403  # the same link in the same round
         assert status(body[2].replace(b'"round":"2"', b'"round":"3"')) == 409  # replayed in another round
-        assert status(desk.survey.refresh(memo, link="x" * 18, round=1)) == 403
+        assert status(open_survey.survey.refresh(memo, link="x" * 18, round=1)) == 403
     assert store.totals("sleep") == (3, 4, 1)
-    tallies = store.tallies("sleep", desk.survey.plan.digest, 2, shown=False)
+    tallies = store.tallies("sleep", open_survey.survey.plan.digest, 2, shown=False)
     assert {key: tally.n for key, tally in tallies.items()} == {(1, 1): 1, (1, 2): 1, (1, 3): 1}
 
 
-def test_a_late_report_does_not_appear_alone_in_its_round(store, desk) -> None:
+def test_a_late_report_does_not_appear_alone_in_its_round(store, open_survey) -> None:
     tokens = issue(store, "sleep", 9)
 
     def look(first: int, last: int, number: int) -> dict[int, int]:
-        bodies = [desk.survey.refresh(person(desk, 1), link=token, round=number) for token in tokens[first:last]]
-        commit(store, [_Waiting(desk, desk.read(body), None) for body in bodies])
-        return {number: sum(question.n for question in known) for number, known in results(store, desk).rounds.items()}
+        bodies = [
+            open_survey.survey.refresh(person(open_survey, 1), link=token, round=number) for token in tokens[first:last]
+        ]
+        commit(store, [_Waiting(open_survey, open_survey.read(body), None) for body in bodies])
+        return {
+            number: sum(question.n for question in known)
+            for number, known in results(store, open_survey).rounds.items()
+        }
 
     assert look(0, 4, 1) == {1: 4}
     assert look(4, 5, 1) == {1: 4}
@@ -117,27 +122,29 @@ def test_a_late_report_does_not_appear_alone_in_its_round(store, desk) -> None:
     assert store.totals("sleep") == (12, 0, 0)
 
 
-def test_of_many_devices_that_claim_at_once_one_has_the_epoch_whatever_else_is_committed_with_it(store, desk) -> None:
+def test_of_many_devices_that_claim_at_once_one_has_the_epoch_whatever_else_is_committed_with_it(
+    store, open_survey
+) -> None:
     tokens = issue(store, "sleep", 2)
-    claims = [desk.read_claim(desk.survey.claim(link=tokens[0], epoch=1)) for _ in range(20)]
-    claims += [claims[3], desk.read_claim(desk.survey.claim(link=tokens[1], epoch=1))]
-    memo = person(desk, 1)
-    reports = [desk.read(desk.survey.refresh(memo, link=token, round=1)) for token in tokens]
+    claims = [open_survey.read_claim(open_survey.survey.claim(link=tokens[0], epoch=1)) for _ in range(20)]
+    claims += [claims[3], open_survey.read_claim(open_survey.survey.claim(link=tokens[1], epoch=1))]
+    memo = person(open_survey, 1)
+    reports = [open_survey.read(open_survey.survey.refresh(memo, link=token, round=1)) for token in tokens]
     mixed = [*claims[:10], reports[0], None, *claims[10:], reports[1]]
-    outcomes = commit(store, [_Waiting(desk, arrival, None) for arrival in mixed])
+    outcomes = commit(store, [_Waiting(open_survey, arrival, None) for arrival in mixed])
     by_arrival = dict(zip(map(id, mixed), map(int, outcomes), strict=True))
     won = [place for place in range(20) if by_arrival[id(claims[place])] in (200, 201)]
     assert len(won) == 1
     assert [by_arrival[id(arrival)] for arrival in (claims[-1], *reports)] == [201, 201, 201]
     assert store.totals("sleep") == (2, 1, 0)
-    again = commit(store, [_Waiting(desk, claims[won[0]], None)])
+    again = commit(store, [_Waiting(open_survey, claims[won[0]], None)])
     assert [int(status) for status in again] == [403]  # its report has come
 
 
-def test_hostile_bodies_of_rounds_are_refused_and_change_no_tally(store, desk) -> None:
+def test_hostile_bodies_of_rounds_are_refused_and_change_no_tally(store, open_survey) -> None:
     (token,) = issue(store, "sleep", 1)
-    body = desk.survey.refresh(person(desk, 0), link=token, round=1)
-    claim = desk.survey.claim(link=token, epoch=1)
+    body = open_survey.survey.refresh(person(open_survey, 0), link=token, round=1)
+    claim = open_survey.survey.claim(link=token, epoch=1)
     forged = [
         body.replace(b'"round":"1"', text)
         for text in (b'"round":"0"', b'"round":"5"', b'"round":"9"', b'"round":"-"', b'"round":1  ')
@@ -148,7 +155,7 @@ def test_hostile_bodies_of_rounds_are_refused_and_change_no_tally(store, desk) -
         assert {status(bad) for bad in forged} == {422}
         assert status(claim.replace(b'"link":"', b'"link":"x')[: len(claim)]) == 422
     assert store.totals("sleep") == (0, len(forged) + 1, 0)
-    assert store.tallies("sleep", desk.survey.plan.digest, 2, shown=False) == {}
+    assert store.tallies("sleep", open_survey.survey.plan.digest, 2, shown=False) == {}
 
 
 def test_nothing_in_the_store_connects_the_rounds_of_a_link(tmp_path, opened, sleep_file) -> None:
@@ -166,27 +173,32 @@ def test_nothing_in_the_store_connects_the_rounds_of_a_link(tmp_path, opened, sl
 def answered(tmp_path, opened, sleep_file):
     """A store in which people have answered three rounds; a round has too few to be shown."""
     store = open_store(tmp_path / "surveys.sqlite")
-    desk = opened(store, sleep_file, "sleep", links=True)
+    open_survey = opened(store, sleep_file, "sleep", links=True)
     tokens = issue(store, "sleep", 12)
-    memos = [person(desk, number) for number in range(12)]
+    memos = [person(open_survey, number) for number in range(12)]
     bodies = {
-        number: [desk.survey.refresh(memo, link=token, round=number) for memo, token in zip(memos, tokens, strict=True)]
+        number: [
+            open_survey.survey.refresh(memo, link=token, round=number)
+            for memo, token in zip(memos, tokens, strict=True)
+        ]
         for number in (1, 2, 3)
     }
     bodies[3] = bodies[3][:3]
     sent = [body for some in bodies.values() for body in some]
-    assert {int(status) for status in commit(store, [_Waiting(desk, desk.read(body), None) for body in sent])} == {201}
-    yield store, desk, bodies
+    assert {
+        int(status) for status in commit(store, [_Waiting(open_survey, open_survey.read(body), None) for body in sent])
+    } == {201}
+    yield store, open_survey, bodies
     store.disconnect()
 
 
 def test_results_are_by_round_and_over_rounds_and_rounds_with_few_answers_wait(answered) -> None:
-    store, desk, bodies = answered
-    shown = results(store, desk)
-    plan = desk.survey.plan
+    store, open_survey, bodies = answered
+    shown = results(store, open_survey)
+    plan = open_survey.survey.plan
     assert list(shown.rounds) == [1, 2]
     assert (shown.shown, shown.held_back, shown.links) == (24, 3, (12, 27))
-    columns = {n: [desk.survey.parse(body).columns["slept"] for body in some] for n, some in bodies.items()}
+    columns = {n: [open_survey.survey.parse(body).columns["slept"] for body in some] for n, some in bodies.items()}
     tallies = [plan.tally({"slept": columns[number]}) for number in (1, 2)]
     assert [shown.tally(number) for number in (1, 2)] == tallies
     series = plan.panel.series(tallies, [1, 2])["slept"]
@@ -198,8 +210,8 @@ def test_results_are_by_round_and_over_rounds_and_rounds_with_few_answers_wait(a
 
 
 def test_an_export_over_rounds_is_what_bruit_estimate_says_of_its_tallies(answered, tmp_path, monkeypatch) -> None:
-    store, desk, _ = answered
-    names = export(results(store, desk), tmp_path / "out")
+    store, open_survey, _ = answered
+    names = export(results(store, open_survey), tmp_path / "out")
     assert {"tally-round-1.json", "tally-round-2.json", "over-rounds.json", "plan.json"} <= set(names)
     monkeypatch.chdir(tmp_path / "out")
     files = ["tally-round-1.json", "tally-round-2.json", "--plan", "plan.json", "--json"]

@@ -27,8 +27,8 @@ from bruit.collector import open_store, results_page
 from bruit.collector import results as results_module
 from bruit.collector import server as server_module
 from bruit.collector.demo import running
-from bruit.collector.desk import Desk, link_hash
 from bruit.collector.limits import LIFETIME, AddressLimit, SurveyLimit, network
+from bruit.collector.open_survey import OpenSurvey, link_hash
 from bruit.collector.server import Limits, application
 from bruit.collector.serving import Listening
 from bruit.errors import ParameterError
@@ -43,7 +43,7 @@ class Running(NamedTuple):
     """A served survey."""
 
     port: int
-    desk: Desk
+    open_survey: OpenSurvey
     store: object
     path: Path
 
@@ -52,27 +52,27 @@ class Running(NamedTuple):
 def site(tmp_path, opened, survey_file) -> Iterator[Running]:
     """A served survey in a store of SQLite."""
     store = open_store(tmp_path / "surveys.sqlite")
-    desk = opened(store, survey_file)
+    open_survey = opened(store, survey_file)
     with running(store, Listening(port=0)) as port:
-        yield Running(port, desk, store, tmp_path)
+        yield Running(port, open_survey, store, tmp_path)
 
 
-def answer(desk: Desk, drinks: str = "Yes", **settings) -> bytes:
-    return desk.survey.answer({"drinks": drinks, "class": "A"}, **settings)
+def answer(open_survey: OpenSurvey, drinks: str = "Yes", **settings) -> bytes:
+    return open_survey.survey.answer({"drinks": drinks, "class": "A"}, **settings)
 
 
 def test_a_report_is_counted_once_and_every_answer_has_one_size(site, monkeypatch) -> None:
-    body = answer(site.desk)
+    body = answer(site.open_survey)
     assert [post(site.port, body), post(site.port, body)] == [201, 200]
     assert request(site.port, "GET", "/s/alcohol/report")[0] == 204
-    own = site.desk.survey.identity
+    own = site.open_survey.survey.identity
     pages = [f"/s/alcohol/report?survey={identity}" for identity in (own, own[::-1])]
     assert [request(site.port, "GET", page)[0] for page in pages] == [204, 404]
     forged = re.sub(rb'"drinks":"(.)"', lambda match: b'"drinks":"%d"' % (1 - int(match[1])), body)
     assert post(site.port, forged) == 409
     assert post(site.port, body, "another") == 404
     site.store.close("alcohol")
-    assert [post(site.port, body), post(site.port, answer(site.desk))] == [200, 410]
+    assert [post(site.port, body), post(site.port, answer(site.open_survey))] == [200, 410]
     assert request(site.port, "GET", "/s/alcohol/report")[0] == 204  # as of a few seconds ago
     monkeypatch.setattr(server_module, "_FRESH", 0.0)
     assert request(site.port, "GET", "/s/alcohol/report")[0] == 410
@@ -81,7 +81,7 @@ def test_a_report_is_counted_once_and_every_answer_has_one_size(site, monkeypatc
 
 def test_the_page_is_served_as_it_is_with_a_policy_that_only_its_own_script_meets(site) -> None:
     status, headers, content = request(site.port, "GET", "/s/alcohol")
-    assert (status, content) == (200, site.desk.page)
+    assert (status, content) == (200, site.open_survey.page)
     policy = headers["content-security-policy"]
     assert policy.startswith("default-src 'none'")
     assert "frame-ancestors 'none'" in policy
@@ -93,7 +93,7 @@ def test_the_page_is_served_as_it_is_with_a_policy_that_only_its_own_script_meet
 
 def test_results_are_for_the_token_alone_unless_they_are_public(site, opened, several_file) -> None:
     for _ in range(10):
-        post(site.port, answer(site.desk))
+        post(site.port, answer(site.open_survey))
     assert request(site.port, "GET", "/s/alcohol/results")[0] == 404
     assert request(site.port, "GET", "/s/alcohol/results?token=another")[0] == 404
     status, headers, content = request(site.port, "GET", f"/s/alcohol/results?token={TOKEN}")
@@ -109,7 +109,7 @@ def test_a_page_of_results_is_made_once_for_all_who_look_and_anew_when_it_change
     tmp_path, opened, survey_file, monkeypatch
 ) -> None:
     store = open_store(tmp_path / "surveys.sqlite")
-    desk = opened(store, survey_file, public=True)
+    open_survey = opened(store, survey_file, public=True)
     app, pages, estimates = application(store), [], []
     page, round_ = results_page.page, results_module._round
 
@@ -123,7 +123,7 @@ def test_a_page_of_results_is_made_once_for_all_who_look_and_anew_when_it_change
 
     async def post_and_look(reports: int, looks: int) -> None:
         for _ in range(reports):
-            assert await asked(app, "/s/alcohol/report", answer(desk)) == 201
+            assert await asked(app, "/s/alcohol/report", answer(open_survey)) == 201
         statuses = (asked(app, "/s/alcohol/results", b"", method="GET") for _ in range(looks))
         assert set(await asyncio.gather(*statuses)) == {200}
 
@@ -173,12 +173,12 @@ def test_reports_at_the_closing_time_close_a_survey_once(tmp_path, opened, surve
     ended = (datetime.now(UTC).replace(microsecond=0) - timedelta(days=1)).isoformat()
     survey_file.write_text(f"closes = {ended}\n{survey_file.read_text()}")
     store = open_store(tmp_path / "surveys.sqlite")
-    desk = opened(store, survey_file)
+    open_survey = opened(store, survey_file)
     closed, close = [], store.close
     monkeypatch.setattr(store, "close", lambda name: closed.append(name) or close(name))
 
     async def many(app) -> list[int]:
-        return await asyncio.gather(*(asked(app, "/s/alcohol/report", answer(desk)) for _ in range(20)))
+        return await asyncio.gather(*(asked(app, "/s/alcohol/report", answer(open_survey)) for _ in range(20)))
 
     assert asyncio.run(many(application(store))) == [410] * 20
     assert asyncio.run(many(application(store))) == [410] * 20
@@ -209,17 +209,17 @@ def test_people_get_a_short_page_and_programs_json_where_there_is_nothing_to_see
 
 
 def test_a_single_use_link_is_spent_once(site, opened, survey_file) -> None:
-    desk = opened(site.store, survey_file, "linked", links=True)
+    open_survey = opened(site.store, survey_file, "linked", links=True)
     site.store.add_links("linked", [link_hash("token1")])
-    body = answer(desk, link="token1")
-    assert post(site.port, answer(desk), "linked") == 403
+    body = answer(open_survey, link="token1")
+    assert post(site.port, answer(open_survey), "linked") == 403
     assert [post(site.port, body, "linked"), post(site.port, body, "linked")] == [201, 200]
-    assert post(site.port, answer(desk, link="token1"), "linked") == 403
+    assert post(site.port, answer(open_survey, link="token1"), "linked") == 403
 
 
-def hostile(desk: Desk) -> Iterator[tuple[str, bytes]]:
+def hostile(open_survey: OpenSurvey) -> Iterator[tuple[str, bytes]]:
     """Requests that nobody's page sends: a name, and the bytes."""
-    good = answer(desk)
+    good = answer(open_survey)
     chance = random.Random(18)
 
     def whole(body: bytes, path: str = "/s/alcohol/report", kind: str = "application/json", more: str = "") -> bytes:
@@ -251,7 +251,7 @@ def hostile(desk: Desk) -> Iterator[tuple[str, bytes]]:
     for method in ("PUT", "DELETE", "PATCH", "TRACE"):
         yield method, f"{method} /s/alcohol/report HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode()
     yield "a key twice", whole(good.replace(b'"pad":"', b'"id":"', 1))
-    yield "another survey", whole(good.replace(desk.survey.digest.encode(), b"0" * 64))
+    yield "another survey", whole(good.replace(open_survey.survey.digest.encode(), b"0" * 64))
     yield "another round", whole(good.replace(b'"round":"1"', b'"round":"2"'))
     yield "a class that there is not", whole(good.replace(b'"class":"0"', b'"class":"7"'))
     yield "an impossible message", whole(re.sub(rb'"drinks":"."', b'"drinks":"2"', good))
@@ -266,31 +266,31 @@ def hostile(desk: Desk) -> Iterator[tuple[str, bytes]]:
         for _ in range(chance.randrange(1, 4)):
             body[chance.randrange(len(body))] = chance.randrange(256)
         fixed = bytes(body)
-        if not _is_report(desk, fixed):
+        if not _is_report(open_survey, fixed):
             yield f"changed {number}", whole(fixed)
 
 
-def _is_report(desk: Desk, body: bytes) -> bool:
+def _is_report(open_survey: OpenSurvey, body: bytes) -> bool:
     try:
-        desk.survey.parse(body)
+        open_survey.survey.parse(body)
     except ValueError:
         return False
     return True
 
 
 def test_hostile_requests_get_4xx_and_change_nothing_but_refused(site, capfd, caplog) -> None:
-    first = answer(site.desk)
+    first = answer(site.open_survey)
     assert post(site.port, first) == 201
-    before = site.store.tallies("alcohol", site.desk.survey.plan.digest, 2, shown=False)
+    before = site.store.tallies("alcohol", site.open_survey.survey.plan.digest, 2, shown=False)
     with caplog.at_level(logging.DEBUG):
-        for name, content in hostile(site.desk):
+        for name, content in hostile(site.open_survey):
             status = re.match(rb"HTTP/1\.1 (\d{3})", raw(site.port, content))
             assert status is not None, name
             assert 400 <= int(status[1]) < 500, name
     totals = site.store.totals("alcohol")
     assert (totals.answered, totals.repeated) == (1, 0)
     assert totals.refused >= 60
-    assert site.store.tallies("alcohol", site.desk.survey.plan.digest, 2, shown=False) == before
+    assert site.store.tallies("alcohol", site.open_survey.survey.plan.digest, 2, shown=False) == before
     assert post(site.port, first) == 200
     shown = capfd.readouterr()
     logged = [record for record in caplog.records if record.name.startswith(("uvicorn", "bruit", "starlette"))]
@@ -309,11 +309,11 @@ def test_the_journal_is_emptied_soon_after_a_report(site, monkeypatch) -> None:
     journal = site.path / "surveys.sqlite-wal"
     monkeypatch.setattr(intake_module, "SETTLE", 0.05)
     monkeypatch.setattr(intake_module, "QUIET", -1)
-    post(site.port, answer(site.desk))
+    post(site.port, answer(site.open_survey))
     assert journal.stat().st_size  # it waits while reports come
     monkeypatch.setattr(intake_module, "QUIET", 9)
     assert any(not journal.stat().st_size or time.sleep(0.02) for _ in range(500))
-    assert post(site.port, answer(site.desk)) == 201
+    assert post(site.port, answer(site.open_survey)) == 201
 
 
 def test_a_path_of_another_case_is_another_survey(site) -> None:
@@ -322,8 +322,8 @@ def test_a_path_of_another_case_is_another_survey(site) -> None:
 
 
 def test_an_unexpected_error_says_nothing_about_the_report(site, monkeypatch, capfd) -> None:
-    body = answer(site.desk)
-    monkeypatch.setattr(Desk, "read", lambda *_: (_ for _ in ()).throw(RuntimeError(body.decode())))
+    body = answer(site.open_survey)
+    monkeypatch.setattr(OpenSurvey, "read", lambda *_: (_ for _ in ()).throw(RuntimeError(body.decode())))
     assert post(site.port, body) == 500
     shown = capfd.readouterr()
     assert "drinks" not in shown.out + shown.err
@@ -364,11 +364,11 @@ def one_key(monkeypatch) -> None:
 
 def test_limits_hold_for_a_survey_and_for_an_address(tmp_path, opened, survey_file, one_key) -> None:
     store = open_store(tmp_path / "surveys.sqlite")
-    desk = opened(store, survey_file)
+    open_survey = opened(store, survey_file)
     path = "/s/alcohol/report"
 
     async def many(app, clients) -> Counter:
-        return Counter([await asked(app, path, answer(desk), client=client) for client in clients])
+        return Counter([await asked(app, path, answer(open_survey), client=client) for client in clients])
 
     app = application(store, limits=Limits(per_second=1_000, per_address=5))
     assert asyncio.run(many(app, ["192.0.2.1"] * 8 + ["192.0.2.2"])) == {201: 6, 429: 3}
@@ -381,11 +381,11 @@ def test_an_address_over_its_limit_takes_nothing_of_the_limit_of_the_survey(
     tmp_path, opened, survey_file, one_key
 ) -> None:
     store = open_store(tmp_path / "surveys.sqlite")
-    desk = opened(store, survey_file)
+    open_survey = opened(store, survey_file)
     app = application(store, limits=Limits(per_second=1, per_address=5))
 
     async def many(clients) -> list[int]:
-        return [await asked(app, "/s/alcohol/report", answer(desk), client=client) for client in clients]
+        return [await asked(app, "/s/alcohol/report", answer(open_survey), client=client) for client in clients]
 
     assert asyncio.run(many(["2001:db8::1"] * 3 + ["2001:db8::2"] * 40)).count(201) == 5
     assert asyncio.run(many(["2001:db8:0:1::1", "192.0.2.1"])) == [201, 201]
@@ -437,11 +437,11 @@ def test_the_limit_of_a_survey_fills_up_again() -> None:
 
 def test_behind_a_proxy_only_https_is_served(tmp_path, opened, survey_file) -> None:
     store = open_store(tmp_path / "surveys.sqlite")
-    desk = opened(store, survey_file)
+    open_survey = opened(store, survey_file)
     app = application(store, behind_proxy=True, https=True)
 
     async def both() -> list[int]:
-        return [await asked(app, "/s/alcohol/report", answer(desk), scheme) for scheme in ("http", "https")]
+        return [await asked(app, "/s/alcohol/report", answer(open_survey), scheme) for scheme in ("http", "https")]
 
     assert asyncio.run(both()) == [426, 201]
     store.disconnect()
@@ -472,7 +472,7 @@ def test_other_ways_are_served(settings) -> None:
 
 
 def test_two_thousand_copies_at_once_count_once(site) -> None:
-    body = answer(site.desk)
+    body = answer(site.open_survey)
     assert Counter(asyncio.run(_copies([site.port], body, 2_000))) == {201: 1, 200: 1_999}
     assert site.store.totals("alcohol") == (1, 0, 1_999)
 

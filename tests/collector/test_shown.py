@@ -25,13 +25,13 @@ from bruit.cli.survey import _store
 from bruit.cli.survey.results import results as results_command
 from bruit.collector import open_store
 from bruit.collector import results as module
-from bruit.collector.desk import Desk, document
 from bruit.collector.export import export
 from bruit.collector.gate import Gate, Gates
 from bruit.collector.intake import _Waiting, commit
-from bruit.collector.results import Results, results
+from bruit.collector.open_survey import OpenSurvey, document
+from bruit.collector.results import SurveyResults, results
 from bruit.collector.results_page import page
-from bruit.collector.store import Opened, Totals
+from bruit.collector.store import Opened, StoredTotals
 from bruit.errors import DataError
 from bruit.estimation import Tally
 from bruit.survey import Survey
@@ -98,16 +98,16 @@ class Counted:
         survey = Survey.read(path)
         links = survey.has_rounds
         self.opened = Opened("class", survey.digest, document(path), links, False, bytes(32))
-        self.desk = Desk(self.opened)
+        self.open_survey = OpenSurvey(self.opened)
         rare = {part for part in survey.units if chance.random() < 0.25}
         self.by_key = {
-            (stratum, number): tally_of(survey, rare, self.desk.strata, chance)
-            for stratum in range(self.desk.strata)
+            (stratum, number): tally_of(survey, rare, self.open_survey.strata, chance)
+            for stratum in range(self.open_survey.strata)
             for number in range(1, survey.rounds + 1)
         }
         counted = sum(tally.n for tally in self.by_key.values())
         others = [chance.randint(MOST, 2 * MOST) for _ in range(3)]
-        self.all = Totals(counted + others[0], *others[1:])
+        self.all = StoredTotals(counted + others[0], *others[1:])
 
     def survey(self, name: str) -> Opened:
         return self.opened
@@ -115,7 +115,7 @@ class Counted:
     def tallies(self, *_: Any) -> dict[tuple[int, int], Tally]:
         return self.by_key
 
-    def totals(self, name: str) -> Totals:
+    def totals(self, name: str) -> StoredTotals:
         return self.all
 
     def links(self, name: str) -> SimpleNamespace:
@@ -132,7 +132,7 @@ def counted_surveys(folder: Path, seed: int, number: int) -> Iterator[Counted]:
     chance = random.Random(seed)
     for _ in range(number):
         store = Counted(folder, chance)
-        if results(store, store.desk).rounds:
+        if results(store, store.open_survey).rounds:
             yield store
 
 
@@ -156,7 +156,7 @@ def numbers_in(value: Any) -> Iterator[int]:
 def printed(store: Counted, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
     """What the command line says."""
     monkeypatch.setattr(_store, "opened", lambda _: store)
-    monkeypatch.setattr(_store, "desk", lambda *_: store.desk)
+    monkeypatch.setattr(_store, "open_survey", lambda *_: store.open_survey)
     results_command("class")
     said = capsys.readouterr()
     return said.out + said.err
@@ -165,7 +165,7 @@ def printed(store: Counted, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 class Reader:
     """All numbers that a reader has, and the families of numbers of which sums are taken."""
 
-    def __init__(self, shown: Results, folder: Path, said: str) -> None:
+    def __init__(self, shown: SurveyResults, folder: Path, said: str) -> None:
         for file in folder.glob("*"):
             file.unlink()
         export(shown, folder, replace=True)
@@ -189,7 +189,7 @@ class Reader:
     def _add(self, family: Any, member: Any, number: int) -> None:
         self.families.setdefault(family, Counter())[member] = number
 
-    def _add_strata(self, shown: Results, strata: list[dict[str, Any]]) -> None:
+    def _add_strata(self, shown: SurveyResults, strata: list[dict[str, Any]]) -> None:
         survey = shown.survey
         for entry in strata:
             tally = Tally.from_dict(entry["tally"])
@@ -217,14 +217,14 @@ class Reader:
 
 def hidden_numbers(store: Counted) -> dict[int, Any]:
     """The numbers of reports below the gate: on a question or table in a round, of all people, a group, a stratum."""
-    desk, design = store.desk, store.desk.survey.plan.design
+    open_survey, design = store.open_survey, store.open_survey.survey.plan.design
     sizes: Counter[Any] = Counter()
     answered: Counter[int] = Counter()
     for (stratum, number), tally in store.by_key.items():
         answered[number] += tally.n
-        blocks = [None, ("stratum", stratum), *enumerate(desk.public(stratum))]
-        measures = {part: design.reported_on(part, tally) for part in desk.survey.units}
-        measures |= {name: design.reported(name, tally) for name in desk.survey.plan.schema}
+        blocks = [None, ("stratum", stratum), *enumerate(open_survey.public(stratum))]
+        measures = {part: design.reported_on(part, tally) for part in open_survey.survey.units}
+        measures |= {name: design.reported(name, tally) for name in open_survey.survey.plan.schema}
         for block, (name, size) in itertools.product(blocks, measures.items()):
             sizes[number, block, name] += size
     shown = {key: size for key, size in sizes.items() if answered[key[0]] >= LEAST}
@@ -233,7 +233,7 @@ def hidden_numbers(store: Counted) -> dict[int, Any]:
 
 def leaks(store: Counted, folder: Path, monkeypatch: Any, capsys: Any) -> dict[int, Any]:
     """The hidden numbers that a reader has or gets by one subtraction."""
-    shown = results(store, store.desk)
+    shown = results(store, store.open_survey)
     if not any(shown.parts.values()):
         return {}
     reader = Reader(shown, folder, printed(store, monkeypatch, capsys))
@@ -257,7 +257,7 @@ def test_no_hidden_number_is_shown_or_one_subtraction_away(tmp_path, folder, mon
     hidden = shown = groups = strata = 0
     for store in counted_surveys(tmp_path, 1, 50):
         assert leaks(store, folder, monkeypatch, capsys) == {}
-        look = results(store, store.desk)
+        look = results(store, store.open_survey)
         hidden += len(hidden_numbers(store))
         shown += sum(question.hidden is None for known in look.rounds.values() for question in known)
         groups += sum(
@@ -307,7 +307,7 @@ def test_the_law_catches_a_gate_that_is_not_by_question_and_group(twin, tmp_path
 
 
 def test_the_law_catches_an_export_of_the_whole_tally(tmp_path, folder, monkeypatch, capsys) -> None:
-    monkeypatch.setattr(Results, "tally", lambda self, number: module._whole(self.tallies, number))
+    monkeypatch.setattr(SurveyResults, "tally", lambda self, number: module._whole(self.tallies, number))
     assert any(leaks(store, folder, monkeypatch, capsys) for store in counted_surveys(tmp_path, 3, 40))
 
 
@@ -333,19 +333,19 @@ class Given(Counted):
         path.write_text(TWO, encoding="utf-8")
         survey = Survey.read(path)
         self.opened = Opened("two", survey.digest, document(path), False, False, bytes(32))
-        self.desk = Desk(self.opened)
+        self.open_survey = OpenSurvey(self.opened)
         self.by_key = {
             (stratum, 1): Tally(
                 design=survey.plan.digest, counts=[first, second, first, 0, 0, 0, second], n=first + second
             )
             for stratum, (first, second) in enumerate(numbers)
         }
-        self.all = Totals(sum(map(sum, numbers)), 0, 0)
+        self.all = StoredTotals(sum(map(sum, numbers)), 0, 0)
 
 
 def everything(store: Counted, folder: Path) -> list[bytes]:
     """All bytes that a reader gets."""
-    shown = results(store, store.desk)
+    shown = results(store, store.open_survey)
     names = export(shown, folder, replace=True)
     return [page(shown), page(shown, public=True), *((folder / name).read_bytes() for name in sorted(names))]
 
@@ -364,34 +364,34 @@ def test_other_numbers_in_hidden_groups_change_no_byte(tmp_path, folder) -> None
 def test_after_closing_there_is_one_page(store, opened, survey_file) -> None:
     """What came since the last step is shown from then on, or is gone."""
     for number, decision in enumerate((True, False)):
-        desk = opened(store, survey_file, f"closed{number}")
-        sent = [desk.survey.answer({"drinks": "Yes", "class": "A"}) for _ in range(15)]
+        open_survey = opened(store, survey_file, f"closed{number}")
+        sent = [open_survey.survey.answer({"drinks": "Yes", "class": "A"}) for _ in range(15)]
         for body in sent:
-            commit(store, [_Waiting(desk, desk.read(body), None)])
-        before = results(store, desk)
-        assert (before.shown, store.waiting(desk.name)) == (10, 5)
-        store.close(desk.name, whole=decision)
-        decided = results(store, desk)
-        assert (decided.shown, store.waiting(desk.name), decided.undecided) == (15 if decision else 10, 0, False)
+            commit(store, [_Waiting(open_survey, open_survey.read(body), None)])
+        before = results(store, open_survey)
+        assert (before.shown, store.waiting(open_survey.name)) == (10, 5)
+        store.close(open_survey.name, whole=decision)
+        decided = results(store, open_survey)
+        assert (decided.shown, store.waiting(open_survey.name), decided.undecided) == (15 if decision else 10, 0, False)
         pages = {page(decided)}
         for later in (True, False, None):
-            store.close(desk.name, whole=later)
-            pages.add(page(results(store, desk)))
+            store.close(open_survey.name, whole=later)
+            pages.add(page(results(store, open_survey)))
         assert len(pages) == 1
-        assert store.totals(desk.name).answered == 15
+        assert store.totals(open_survey.name).answered == 15
 
 
 def test_a_survey_that_closed_at_its_time_is_decided_later(store, opened, survey_file) -> None:
-    desk = opened(store, survey_file)
-    for body in [desk.survey.answer({"drinks": "Yes", "class": "A"}) for _ in range(12)]:
-        commit(store, [_Waiting(desk, desk.read(body), None)])
-    store.close(desk.name)
-    shown = results(store, desk)
+    open_survey = opened(store, survey_file)
+    for body in [open_survey.survey.answer({"drinks": "Yes", "class": "A"}) for _ in range(12)]:
+        commit(store, [_Waiting(open_survey, open_survey.read(body), None)])
+    store.close(open_survey.name)
+    shown = results(store, open_survey)
     assert (shown.closed, shown.undecided, shown.shown) == (True, True, 10)
     assert "bruit survey close alcohol --no-all" in page(shown).decode()
-    store.close(desk.name, whole=False)
-    assert "2 answers came after the last step and are left out" in page(results(store, desk)).decode()
-    assert "bruit survey close" not in page(results(store, desk)).decode()
+    store.close(open_survey.name, whole=False)
+    assert "2 answers came after the last step and are left out" in page(results(store, open_survey)).decode()
+    assert "bruit survey close" not in page(results(store, open_survey)).decode()
 
 
 # The same with people.
@@ -418,11 +418,11 @@ clear = true
 """
 
 
-def bodies(desk: Desk, label: str, question: int, number: int) -> Iterator[bytes]:
+def bodies(open_survey: OpenSurvey, label: str, question: int, number: int) -> Iterator[bytes]:
     """Reports of people in a class whose device drew this question."""
     while number:
-        body = desk.survey.answer({"drinks": "Yes", "smokes": "No", "class": label})
-        if desk.survey.parse(body).columns["attribute"] == str(question):
+        body = open_survey.survey.answer({"drinks": "Yes", "smokes": "No", "class": label})
+        if open_survey.survey.parse(body).columns["attribute"] == str(question):
             number -= 1
             yield body
 
@@ -433,12 +433,14 @@ def two(tmp_path, opened):
     path = tmp_path / "two.toml"
     path.write_text(TWO, encoding="utf-8")
     store = open_store(tmp_path / "surveys.sqlite")
-    desk = opened(store, path, "two")
+    open_survey = opened(store, path, "two")
 
-    def look(sent: dict[tuple[str, int], int]) -> Results:
-        reports = [body for (label, question), number in sent.items() for body in bodies(desk, label, question, number)]
-        commit(store, [_Waiting(desk, desk.read(body), None) for body in reports])
-        return results(store, desk)
+    def look(sent: dict[tuple[str, int], int]) -> SurveyResults:
+        reports = [
+            body for (label, question), number in sent.items() for body in bodies(open_survey, label, question, number)
+        ]
+        commit(store, [_Waiting(open_survey, open_survey.read(body), None) for body in reports])
+        return results(store, open_survey)
 
     yield look
     store.disconnect()
@@ -485,16 +487,16 @@ def test_a_tally_without_a_question_is_one_that_bruit_estimate_takes(tmp_path, o
     third = '[[question]]\nname = "sleeps"\ntext = "Do you sleep?"\nkind = "yes-no"\n'
     path.write_text(TWO.partition('[[question]]\nname = "class"')[0] + third, encoding="utf-8")
     store = open_store(tmp_path / "surveys.sqlite")
-    desk = opened(store, path, "three")
+    open_survey = opened(store, path, "three")
     wanted, reports = Counter({"0": 40, "1": 9, "2": 30}), []
     while wanted.total():
-        body = desk.survey.answer({"drinks": "Yes", "smokes": "No", "sleeps": "Yes"})
-        drawn = desk.survey.parse(body).columns["attribute"]
+        body = open_survey.survey.answer({"drinks": "Yes", "smokes": "No", "sleeps": "Yes"})
+        drawn = open_survey.survey.parse(body).columns["attribute"]
         if wanted[drawn]:
             wanted[drawn] -= 1
             reports.append(body)
-    commit(store, [_Waiting(desk, desk.read(body), None) for body in reports])
-    shown = results(store, desk)
+    commit(store, [_Waiting(open_survey, open_survey.read(body), None) for body in reports])
+    shown = results(store, open_survey)
     assert [question.hidden for question in shown.rounds[1]] == [None, "few", "follows"]
     export(shown, tmp_path / "out")
     written = json.loads((tmp_path / "out" / "tally.json").read_text())

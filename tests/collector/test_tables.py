@@ -29,20 +29,20 @@ def answered(tmp_path, opened):
     path = tmp_path / "habits.toml"
     path.write_text(SURVEY, encoding="utf-8")
     store = open_store(tmp_path / "surveys.sqlite")
-    desk = opened(store, path, "habits")
+    open_survey = opened(store, path, "habits")
     people = [{"smokes": "Yes", "sport": "never"}, {"smokes": "No", "sport": "often"}]
-    bodies = [desk.survey.answer(people[number % 2]) for number in range(300)]
-    commit(store, [_Waiting(desk, desk.read(body), None) for body in bodies])
-    yield store, desk, bodies
+    bodies = [open_survey.survey.answer(people[number % 2]) for number in range(300)]
+    commit(store, [_Waiting(open_survey, open_survey.read(body), None) for body in bodies])
+    yield store, open_survey, bodies
     store.disconnect()
 
 
 def test_results_have_the_table_that_bruit_estimate_gives(answered, tmp_path, monkeypatch) -> None:
-    store, desk, bodies = answered
-    shown = results(store, desk)
+    store, open_survey, bodies = answered
+    shown = results(store, open_survey)
     (table,) = shown.crossed
-    plan = desk.survey.plan
-    columns = [desk.survey.parse(body).columns for body in bodies]
+    plan = open_survey.survey.plan
+    columns = [open_survey.survey.parse(body).columns for body in bodies]
     direct = plan.estimate(plan.tally({name: [row[name] for row in columns] for name in plan.form}))
     assert table.frequency.tobytes() == direct.table("smokes", "sport").frequency.tobytes()
     assert shown.deviations == ()
@@ -61,33 +61,33 @@ def test_results_have_the_table_that_bruit_estimate_gives(answered, tmp_path, mo
 
 
 def test_the_page_of_results_has_cells_with_intervals_and_says_whether_answers_go_together(answered) -> None:
-    store, desk, _ = answered
-    html = page(results(store, desk)).decode()
+    store, open_survey, _ = answered
+    html = page(results(store, open_survey)).decode()
     assert "“Do you smoke?” and “How often do you do sport?” together" in html
     assert "The two have something to do with each other" in html
     assert html.count('<span class="soft">') == 6
 
 
 def test_tables_with_few_answers_are_not_shown(answered) -> None:
-    store, desk, _ = answered
-    assert results(store, desk).crossed
-    object.__setattr__(desk.survey, "shown_from", 301)
-    assert results(store, desk).crossed == ()
+    store, open_survey, _ = answered
+    assert results(store, open_survey).crossed
+    object.__setattr__(open_survey.survey, "shown_from", 301)
+    assert results(store, open_survey).crossed == ()
 
 
 def test_forged_reports_on_tables_raise_the_alarm(answered) -> None:
-    _, desk, _ = answered
-    plan = desk.survey.plan
-    body = desk.survey.answer({"smokes": "Yes", "sport": "never"})
-    columns = desk.survey.parse(body).columns
+    _, open_survey, _ = answered
+    plan = open_survey.survey.plan
+    body = open_survey.survey.answer({"smokes": "Yes", "sport": "never"})
+    columns = open_survey.survey.parse(body).columns
     forged = plan.tally({name: [text] * 400 for name, text in columns.items()})
     assert deviations(plan, [forged])
 
 
 def test_the_check_and_the_page_speak_of_pairs(answered) -> None:
-    _, desk, _ = answered
-    notes = " ".join(desk.survey.check().table().notes)
+    _, open_survey, _ = answered
+    notes = " ".join(open_survey.survey.check().table().notes)
     assert "Each person reports one of 1 table of answers, whole: about 300 on each." in notes
-    data = json.loads(desk.survey.page().decode().split('id="data">')[1].split("</script>")[0])
+    data = json.loads(open_survey.survey.page().decode().split('id="data">')[1].split("</script>")[0])
     (entry,) = data["attributes"]
     assert [part["size"] for part in entry["parts"]] == [2, 3]

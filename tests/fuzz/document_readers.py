@@ -191,7 +191,7 @@ COVERS: dict[str, tuple[str, ...]] = {
 ELSEWHERE: dict[str, str] = {
     "documents:parsed": "what every reader of JSON goes through",
     "documents:parse_toml": "what every reader of TOML goes through",
-    "collector/desk:_read": "the texts of a survey in a store, which are read as the survey is",
+    "collector/open_survey:_read": "the texts of a survey in a store, which are read as the survey is",
     "pages/texts:_shipped": "texts that come with bruit",
     "laws/form:Form.from_bytes": "reports, a row at a time",
     "entropy:TaskKey.from_bytes": "a key of fixed length",
@@ -499,9 +499,9 @@ def _study_document() -> bytes:
 
 
 def _manifest(path: Path) -> Any:
-    from bruit_studies.runner import Store
+    from bruit_studies.runner import StudyFolder
 
-    store = Store(path.parent, _study(), "quick")
+    store = StudyFolder(path.parent, _study(), "quick")
     store.folder.mkdir(parents=True, exist_ok=True)
     (store.folder / "manifest.json").write_bytes(path.read_bytes())
     return store.manifest()

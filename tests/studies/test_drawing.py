@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bruit_studies import Results, all_studies, deciles, drawing, find
+from bruit_studies import StudyResults, all_studies, deciles, drawing, find
 from bruit_studies import _attack_parts as parts
 from bruit_studies.cli import study as command
 from bruit_studies.several_attributes import trials as several
@@ -14,7 +14,7 @@ style = figures.style
 
 def _curve(counts):
     rows = [(x, x + 0.1 * run) for x, count in enumerate(counts, start=1) for run in range(count)]
-    return Results("toy", {"x": [x for x, _ in rows], "y": [y for _, y in rows]}).curve("y", "x")
+    return StudyResults("toy", {"x": [x for x, _ in rows], "y": [y for _, y in rows]}).curve("y", "x")
 
 
 @pytest.mark.parametrize(("counts", "bands"), [((3, 3, 3), 1), ((3, 1, 3), 0), ((1, 1, 1), 0)])
@@ -27,7 +27,7 @@ def test_a_band_is_drawn_at_every_place_or_at_none(counts, bands):
 def test_rates_of_single_runs_have_a_band_and_it_is_wider_than_that_of_many():
     rows = [{"epsilon": 1.0, "rate": 20 + 0.3 * z, "n": 10_000} for z in np.linspace(-1.5, 1.5, 20)]
     rows.append({"epsilon": 2.0, "rate": 21.0, "n": 10_000})
-    curve = parts.curve(Results("toy", {name: [row[name] for row in rows] for name in rows[0]}))
+    curve = parts.curve(StudyResults("toy", {name: [row[name] for row in rows] for name in rows[0]}))
     widths = curve.high - curve.low
     assert np.isfinite(widths).all()
     assert 3.5 < widths[1] / widths[0] < 5.5  # √20
@@ -56,7 +56,7 @@ def test_the_variance_of_oracles_is_drawn_in_their_colours():
 def test_both_bounds_of_the_theorem_on_deciles_are_cut_alike():
     rows = [{"part": "theorem", "steps": deciles.EDGES, "decile": 5, "n": n, "success": 1.0, "printed": low,
              "corrected": low} for n, low in zip(deciles.SIZES, (-3.0, -1.0, -0.5, 0.5, 0.9), strict=True)]  # fmt: skip
-    results = Results("deciles", {name: [row[name] for row in rows] for name in rows[0]})
+    results = StudyResults("deciles", {name: [row[name] for row in rows] for name in rows[0]})
     (plot,) = [plot for plot in find("deciles").plots if plot.name == "theorem"]
     lines = {line.get_label(): list(line.get_ydata()) for line in plot.figure(results).axes[0].get_lines()}
     assert lines["printed bound"] == lines["corrected bound"] == [0, 0, 0, 0.5, 0.9]
@@ -72,7 +72,7 @@ def test_a_caption_says_what_is_shown_in_words_and_how_it_was_made(tmp_path):
         for method in ("RS+FD[GRR]", "RS+FD[SUE-z]")
         for name in ("SEX", "RAC1P")
     ]
-    results = Results("attack", {name: [row[name] for row in rows] for name in rows[0]}, "quick", 0, 8)
+    results = StudyResults("attack", {name: [row[name] for row in rows] for name in rows[0]}, "quick", 0, 8)
     command._write_figures([study], {"attack": results}, tmp_path, (".png",))
     for picture in tmp_path.glob("*.png"):
         words = picture.with_suffix(".txt").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ import pytest
 from bruit_studies import all_studies, formulas, run
 from bruit_studies.claim import confirmed, corrected
 from bruit_studies.formulas import FORMULAS, Formula, mathml
-from bruit_studies.report import Report
+from bruit_studies.report import StudyReport
 
 TEX = [tex for formula in FORMULAS.values() for tex in formula if tex]
 
@@ -37,7 +37,7 @@ def page_with(toy, folder, monkeypatch, kind):
     claim = dataclasses.replace(toy.claims[0], judge=lambda _: kind("So it is."))
     study = dataclasses.replace(toy, claims=[claim])
     run(study, workers=0, folder=folder)
-    return Report.of([study], folder).to_html()
+    return StudyReport.of([study], folder).to_html()
 
 
 @pytest.mark.parametrize(("kind", "roots"), [(corrected, 1), (confirmed, 0)])

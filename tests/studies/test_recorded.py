@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bruit.errors import FormatError
-from bruit_studies import Results, all_studies, attack, attacker_knowledge, find, recorded
+from bruit_studies import StudyResults, all_studies, attack, attacker_knowledge, find, recorded
 from bruit_studies._attack_parts import NEAR, published
 from bruit_studies.results import summarise
 from bruit_studies.study import Trial
@@ -35,16 +35,16 @@ def test_no_recorded_row_stands_twice(study):
 def test_a_trial_that_is_run_here_takes_the_place_of_the_recorded_one():
     rows = recorded.read("attack")
     factors = {name: [rows[name][0]] for name in recorded._KEYS if name in rows.columns}
-    own = Results("attack", {**factors, "rate": [-1.0]})
+    own = StudyResults("attack", {**factors, "rate": [-1.0]})
     both = recorded.joined(own)
     assert len(both) == len(rows)
     assert both["rate"].tolist().count(-1.0) == 1
-    other = recorded.joined(Results("attack", {**factors, "repetition": [1000.0], "rate": [-1.0]}))
+    other = recorded.joined(StudyResults("attack", {**factors, "repetition": [1000.0], "rate": [-1.0]}))
     assert len(other) == len(rows) + 1
 
 
 def test_a_study_without_recorded_rows_keeps_its_results_as_they_are():
-    own = Results("warner", {"error": [1.0]})
+    own = StudyResults("warner", {"error": [1.0]})
     assert recorded.joined(own) is own
 
 

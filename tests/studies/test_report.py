@@ -6,13 +6,13 @@ import re
 import pytest
 
 from bruit_studies import DOCUMENTS, REFERENCES, all_studies, run
-from bruit_studies.report import Report
+from bruit_studies.report import StudyReport
 
 
 @pytest.fixture
 def report(toy, tmp_path):
     run(toy, workers=0, folder=tmp_path / "results")
-    return Report.of([toy], tmp_path / "results")
+    return StudyReport.of([toy], tmp_path / "results")
 
 
 def test_the_page_starts_with_the_claims_then_shows_each_study(report):
@@ -37,7 +37,7 @@ def test_claims_stand_by_document_and_then_by_slide(toy, tmp_path):
     moved = dataclasses.replace(toy.claims[0], document=last[0].document, id="moved")
     mixed = dataclasses.replace(toy, claims=[toy.claims[0], moved, toy.claims[1]])
     run(mixed, workers=0, folder=tmp_path)
-    report = Report.of([mixed], tmp_path)
+    report = StudyReport.of([mixed], tmp_path)
     order = [judged.claim.id for _, own in report.by_document for judged in own]
     documents = [name for name, _ in report.by_document]
     assert documents == [name for name in DOCUMENTS if name in documents]
@@ -69,7 +69,7 @@ def test_claims_are_filtered_by_verdict_without_a_script(report):
 
 def test_studies_that_were_not_run_are_one_line_with_the_command_that_runs_them(report, toy):
     others = [dataclasses.replace(toy, name=f"other-{i}") for i in range(11)]
-    both = Report([toy, *others], report.results)
+    both = StudyReport([toy, *others], report.results)
     names = " ".join(study.name for study in others)
     line = f"Not run yet: 11 studies with 22 claims. To run: bruit study run {names}"
     assert both.not_run == line
@@ -82,7 +82,7 @@ def test_studies_that_were_not_run_are_one_line_with_the_command_that_runs_them(
 
 
 def test_a_page_of_nothing_says_how_to_make_results(toy, tmp_path):
-    empty = Report.of([toy], tmp_path)
+    empty = StudyReport.of([toy], tmp_path)
     assert (empty.judged, empty.summary) == ([], "0 claims")
     assert "bruit study run toy" in empty.to_html()
     assert "no study was run yet" in empty.to_markdown()
@@ -91,7 +91,7 @@ def test_a_page_of_nothing_says_how_to_make_results(toy, tmp_path):
 def test_a_skipped_part_is_on_the_page_with_its_reason(toy, tmp_path, monkeypatch):
     monkeypatch.setenv("TOY_SKIPS", "b")
     run(toy, workers=0, folder=tmp_path)
-    page = Report.of([toy], tmp_path).to_html()
+    page = StudyReport.of([toy], tmp_path).to_html()
     assert "12 trials were skipped: The file of b is not here." in page
 
 

@@ -25,7 +25,7 @@ from bruit_studies import (
     run,
 )
 from bruit_studies.claim import KINDS
-from bruit_studies.report import Report
+from bruit_studies.report import StudyReport
 
 STUDIES = all_studies()
 #: Few repetitions: enough for a deviation.
@@ -207,7 +207,7 @@ def test_a_report_needs_the_results_and_not_the_data_that_were_there_at_the_run(
     assert not results.skipped
     fewer.delattr(datasets, "load")
     _forget()
-    report = Report([study], {name: results})
+    report = StudyReport([study], {name: results})
     page = report.to_html()
     assert page.count("<figure>") > 0
     if name == "attack":

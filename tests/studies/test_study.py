@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bruit.errors import ParameterError
-from bruit_studies import Block, Claim, NoData, Plot, Results, Study, Verdict, confirmed, not_judged
+from bruit_studies import Block, Claim, NoData, Plot, Study, StudyResults, Verdict, confirmed, not_judged
 from bruit_studies.results import summarise
 
 
@@ -22,7 +22,7 @@ def _study(**changes):
     return Study(**{**fields, **changes})
 
 
-RESULTS = Results(
+RESULTS = StudyResults(
     "one",
     {"method": ["a", "a", "b", "b"], "x": [1, 2, 1, 2], "y": [1.0, 3.0, 5.0, None]},
     skipped={"The file is not here.": 2},
@@ -119,7 +119,7 @@ def test_what_is_missing_does_not_count():
 
 
 def test_a_curve_is_sorted_by_its_factor():
-    found = Results("one", {"x": [2, 1, 2, 1], "y": [4.0, 1.0, 6.0, 3.0]}).curve("y", "x")
+    found = StudyResults("one", {"x": [2, 1, 2, 1], "y": [4.0, 1.0, 6.0, 3.0]}).curve("y", "x")
     assert found.x.tolist() == [1, 2]
     assert found.mean.tolist() == [2, 5]
 

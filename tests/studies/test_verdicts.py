@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from bruit_studies import Results, all_studies, attacker_knowledge, attributes_under_attack, deciles
+from bruit_studies import StudyResults, all_studies, attacker_knowledge, attributes_under_attack, deciles
 from bruit_studies._attack_parts import PUBLISHED, published
 from bruit_studies.attack import NEEDED
 from bruit_studies.decile_lemmas import Bound
@@ -32,10 +32,10 @@ class Planted(NamedTuple):
     laws: Mapping[str, Any] = {}
 
     @property
-    def results(self) -> Results:
+    def results(self) -> StudyResults:
         """The rows as columns; what a row lacks is missing."""
         names = dict.fromkeys(name for row in self.rows for name in row)
-        return Results("planted", {name: [row.get(name) for row in self.rows] for name in names})
+        return StudyResults("planted", {name: [row.get(name) for row in self.rows] for name in names})
 
 
 def runs(count: int = 40, **fields: Any) -> list[Row]:

@@ -117,7 +117,7 @@ days.command("show", short_help="Show what was published: running totals, or day
 app.add_typer(days, name="continual", short_help="Publish a running total day after day, for one price.")
 
 books = typer.Typer(
-    cls=usage.Shown,
+    cls=usage.ShownDefault,
     help="Start a ledger, look into it, and sign how far it is.",
     no_args_is_help=True,
     rich_markup_mode=None,

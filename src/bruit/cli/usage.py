@@ -117,7 +117,7 @@ class Commands(TyperGroup):
             raise
 
 
-class Shown(TyperGroup):
+class ShownDefault(TyperGroup):
     """A group in which a file alone is most likely one to show."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from bruit.collector.desk import Arrival, Desk
 from bruit.collector.intake import MOST_TOGETHER, ReportGroup
-from bruit.collector.store import CODE_MARK, Entry, Outcome, Store
+from bruit.collector.open_survey import Arrival, OpenSurvey
+from bruit.collector.store import CODE_MARK, Outcome, Store, StoredReport
 from bruit.errors import ParameterError
 from bruit.survey import CodeState
 from bruit.survey.code_files import CodeFinding, CodeRow, find_codes
@@ -86,25 +86,27 @@ class _Code(NamedTuple):
         return Place(self.row.file, self.row.number)
 
 
-def collect(store: Store, desk: Desk, rows: Iterable[CodeRow], *, per_submitter: bool = False) -> Collected:
+def collect(
+    store: Store, open_survey: OpenSurvey, rows: Iterable[CodeRow], *, per_submitter: bool = False
+) -> Collected:
     """Count the codes of files.
 
     Parameters
     ----------
     store
         Where they are counted.
-    desk
+    open_survey
         The survey, as the store has it.
     rows
         The rows of the files.
     per_submitter
         Whether one code counts for each submitter.
     """
-    check(desk)
-    findings, without = find_codes(desk.survey.codes, rows)
+    check(open_survey)
+    findings, without = find_codes(open_survey.survey.codes, rows)
     collected = Collected(without=without)
-    codes = _distinct(_good(desk, findings, collected), collected)
-    known = store.remembered(desk.name, [code.arrival.entry.id for code in codes])
+    codes = _distinct(_good(open_survey, findings, collected), collected)
+    known = store.remembered(open_survey.name, [code.arrival.entry.id for code in codes])
     if per_submitter:
         codes = _of_submitters(codes, known, collected)
     new, again = [], set()
@@ -120,27 +122,27 @@ def collect(store: Store, desk: Desk, rows: Iterable[CodeRow], *, per_submitter:
             again.add(ident)
             collected.before += 1
     for start in range(0, len(new), MOST_TOGETHER):
-        _commit(store, desk, new[start : start + MOST_TOGETHER], collected)
+        _commit(store, open_survey, new[start : start + MOST_TOGETHER], collected)
     return collected
 
 
-def check(desk: Desk) -> None:
+def check(open_survey: OpenSurvey) -> None:
     """An error if a survey takes no codes."""
-    if desk.opened.links:
+    if open_survey.opened.links:
         raise ParameterError(
-            f"The survey {desk.name!r} was opened with --links: it takes reports with single-use links only, so that "
-            "everybody counts once. Codes have none."
+            f"The survey {open_survey.name!r} was opened with --links: it takes reports with single-use links only, "
+            "so that everybody counts once. Codes have none."
         )
-    if desk.opened.closed:
-        raise ParameterError(f"The survey {desk.name!r} is closed, and counts no code any more.")
-    _ = desk.survey.codes
+    if open_survey.opened.closed:
+        raise ParameterError(f"The survey {open_survey.name!r} is closed, and counts no code any more.")
+    _ = open_survey.survey.codes
 
 
-def _good(desk: Desk, findings: Sequence[CodeFinding], collected: Collected) -> list[_Code]:
+def _good(open_survey: OpenSurvey, findings: Sequence[CodeFinding], collected: Collected) -> list[_Code]:
     """Those that a person can have drawn; the others are only counted."""
     good = [finding for finding in findings if finding.reading.report is not None]
     reports = [finding.reading.report for finding in good if finding.reading.report is not None]
-    valid = desk.columns(reports).valid.tolist() if reports else []
+    valid = open_survey.columns(reports).valid.tolist() if reports else []
     codes = []
     for finding, report, is_valid in zip(good, reports, valid, strict=True):
         if is_valid:
@@ -155,10 +157,10 @@ def _good(desk: Desk, findings: Sequence[CodeFinding], collected: Collected) -> 
     return codes
 
 
-def _entry(ident: bytes, code: str) -> Entry:
+def _entry(ident: bytes, code: str) -> StoredReport:
     """What is remembered of a code until the survey is closed; ids of codes are told from others by their beginning."""
     digest = hashlib.sha256(b"code " + ident).digest()
-    return Entry(CODE_MARK + digest[len(CODE_MARK) :], hashlib.sha256(code.encode()).digest())
+    return StoredReport(CODE_MARK + digest[len(CODE_MARK) :], hashlib.sha256(code.encode()).digest())
 
 
 def _distinct(codes: Sequence[_Code], collected: Collected) -> list[_Code]:
@@ -191,9 +193,9 @@ def _of_submitters(codes: Sequence[_Code], known: dict[bytes, bytes], collected:
     return chosen
 
 
-def _commit(store: Store, desk: Desk, codes: Sequence[_Code], collected: Collected) -> None:
+def _commit(store: Store, open_survey: OpenSurvey, codes: Sequence[_Code], collected: Collected) -> None:
     """Count new codes in one transaction."""
-    group = ReportGroup(desk, [code.arrival for code in codes])
+    group = ReportGroup(open_survey, [code.arrival for code in codes])
     (outcomes,) = store.commit([group.batch])
     for code, outcome in zip(codes, group.spread(outcomes), strict=True):
         if outcome is Outcome.COUNTED:
@@ -203,4 +205,4 @@ def _commit(store: Store, desk: Desk, codes: Sequence[_Code], collected: Collect
         elif outcome is Outcome.OTHER_BYTES:
             collected.set_aside.append(code.place)
         else:
-            raise ParameterError(f"The survey {desk.name!r} was closed or deleted while codes were collected.")
+            raise ParameterError(f"The survey {open_survey.name!r} was closed or deleted while codes were collected.")

@@ -12,8 +12,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from bruit.collector.desk import Desk, document, link_hash
 from bruit.collector.links import token
+from bruit.collector.open_survey import OpenSurvey, document, link_hash
 from bruit.collector.serving import Listening, server
 from bruit.collector.store import Opened, Store
 from bruit.errors import BruitError
@@ -70,7 +70,7 @@ def opened(store: Store, folder: Path, people: int = 200) -> Demo:
         NAME, survey.digest, document(path), links=False, public=False, token=link_hash(secret), opening=token()
     )
     store.add(opened)
-    return Demo(store, Desk(opened).survey, secret)
+    return Demo(store, OpenSurvey(opened).survey, secret)
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bruit import documents
-from bruit.collector.results import LEVEL, Results
+from bruit.collector.results import LEVEL, SurveyResults
 from bruit.errors import DataError, ParameterError
 from bruit.estimation import Tally
 from bruit.tables import Table
@@ -21,7 +21,7 @@ __all__ = ["export", "table"]
 _NAMES = ("round", "attribute", "group", "member", "answers", "label", "estimate", "standard_error", "lower", "upper")
 
 
-def table(results: Results) -> Table:
+def table(results: SurveyResults) -> Table:
     """All estimates in one table: a row per round, attribute, group and value.
 
     ``answers`` is the number of reports on that attribute, of that group, in that round: those that the estimate of the
@@ -41,7 +41,7 @@ def table(results: Results) -> Table:
     return Table("Estimates of all questions", columns, [], about)
 
 
-def _rows(results: Results) -> Iterator[tuple[Any, ...]]:
+def _rows(results: SurveyResults) -> Iterator[tuple[Any, ...]]:
     for number, questions in results.rounds.items():
         for question in questions:
             parts = [("", "", question.n, question.answer), *(group[:4] for group in question.groups)]
@@ -67,12 +67,12 @@ def _values(answer: Any) -> Iterator[tuple[str, float, float, float, float]]:
         yield ("mean", answer.mean, answer.standard_error, *ends[0])
 
 
-def _numbers(results: Results) -> dict[str, int]:
+def _numbers(results: SurveyResults) -> dict[str, int]:
     refused, repeated = results.totals.refused, results.totals.repeated
     return {"answered": results.totals.answered, "shown": results.shown, "refused": refused, "repeated": repeated}
 
 
-def export(results: Results, folder: Path, *, replace: bool = False) -> list[str]:
+def export(results: SurveyResults, folder: Path, *, replace: bool = False) -> list[str]:
     """Write all files into a folder; their names.
 
     Parameters
@@ -105,7 +105,7 @@ def export(results: Results, folder: Path, *, replace: bool = False) -> list[str
     return sorted([*texts, "results.parquet"])
 
 
-def _tallies(results: Results) -> Iterator[tuple[str, str]]:
+def _tallies(results: SurveyResults) -> Iterator[tuple[str, str]]:
     """The tally of each round without hidden questions, which it names, and those of its strata with what they are."""
     for number in results.rounds:
         name = "tally.json" if results.survey.rounds == 1 else f"tally-round-{number}.json"
@@ -122,7 +122,7 @@ def _tallies(results: Results) -> Iterator[tuple[str, str]]:
         yield "strata.json", json.dumps(body, ensure_ascii=False, indent=1) + "\n"
 
 
-def _hidden(results: Results) -> dict[str, int]:
+def _hidden(results: SurveyResults) -> dict[str, int]:
     """How many answers of each round are in strata that are not shown."""
     hidden = dict.fromkeys(map(str, results.rounds), 0)
     for key, tally in results.tallies.items():
@@ -130,7 +130,7 @@ def _hidden(results: Results) -> dict[str, int]:
     return hidden
 
 
-def _over_rounds(results: Results) -> str:
+def _over_rounds(results: SurveyResults) -> str:
     """What ``bruit estimate --over-rounds --json`` prints of the tallies of all rounds."""
     return "[\n" + ",\n".join(table.to_json() for table in results.tables) + "\n]\n"
 

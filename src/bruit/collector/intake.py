@@ -12,8 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import NamedTuple
 
-from bruit.collector.desk import Arrival, Columns, Desk
-from bruit.collector.store import Batch, Entry, Outcome, Store
+from bruit.collector.open_survey import Arrival, Columns, OpenSurvey
+from bruit.collector.store import Batch, Outcome, Store, StoredReport
 from bruit.errors import BruitError
 from bruit.survey import Report
 
@@ -37,8 +37,8 @@ class Busy(BruitError, RuntimeError):
 class _Waiting(NamedTuple):
     """A body of a survey, what it is if it has a form (a report, or the entry of a claim), and who waits for it."""
 
-    desk: Desk
-    arrival: Arrival | Entry | None
+    open_survey: OpenSurvey
+    arrival: Arrival | StoredReport | None
     future: asyncio.Future[Outcome]
 
 
@@ -61,12 +61,12 @@ class Intake:
         self._timer: asyncio.TimerHandle | None = None
         self._recent = 0
 
-    async def take(self, desk: Desk, arrival: Arrival | Entry | None) -> Outcome:
+    async def take(self, open_survey: OpenSurvey, arrival: Arrival | StoredReport | None) -> Outcome:
         """Count a report, remember a claim, or count a body that is neither as refused; it is then on the disk."""
         if len(self._waiting) >= MOST_WAITING:
             raise Busy("Too many reports are waiting: send it again later.")
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Waiting(desk, arrival, future))
+        self._waiting.append(_Waiting(open_survey, arrival, future))
         if len(self._waiting) >= self._last:
             self._enough.set()
         if self._task is None or self._task.done():
@@ -135,7 +135,7 @@ def _settle(future: asyncio.Future[Outcome], outcome: Outcome | None) -> None:
 def commit(store: Store, waiting: Sequence[_Waiting]) -> list[Outcome]:
     """Commit reports to any surveys in one transaction, and claims before them in another; all outcomes in order."""
     outcomes: list[Outcome] = [Outcome.REFUSED] * len(waiting)
-    claims = [place for place, body in enumerate(waiting) if type(body.arrival) is Entry]
+    claims = [place for place, body in enumerate(waiting) if type(body.arrival) is StoredReport]
     reports: Sequence[int] = range(len(waiting))
     if claims:
         reports = sorted({*reports}.difference(claims))
@@ -155,9 +155,11 @@ def _commit_groups(
     """Commit the bodies at these places, survey by survey, and write their outcomes."""
     places: defaultdict[tuple[str, str, str], list[int]] = defaultdict(list)
     for place in chosen:
-        opened = waiting[place].desk.opened
+        opened = waiting[place].open_survey.opened
         places[opened.name, opened.digest, opened.opening].append(place)
-    groups = [kind(waiting[rows[0]].desk, [waiting[place].arrival for place in rows]) for rows in places.values()]
+    groups = [
+        kind(waiting[rows[0]].open_survey, [waiting[place].arrival for place in rows]) for rows in places.values()
+    ]
     for group, committed, rows in zip(
         groups, store.commit(group.batch for group in groups), places.values(), strict=True
     ):
@@ -168,9 +170,9 @@ def _commit_groups(
 class _Claims:
     """Claims of one survey: remembered, and counted nowhere."""
 
-    def __init__(self, desk: Desk, arrivals: Sequence[Arrival | Entry | None]) -> None:
-        entries = [arrival for arrival in arrivals if isinstance(arrival, Entry)]
-        self.batch = Batch(desk.opened, entries, lambda _: {}, step=0, claims=True)
+    def __init__(self, open_survey: OpenSurvey, arrivals: Sequence[Arrival | StoredReport | None]) -> None:
+        entries = [arrival for arrival in arrivals if isinstance(arrival, StoredReport)]
+        self.batch = Batch(open_survey.opened, entries, lambda _: {}, step=0, claims=True)
 
     def spread(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
         """All of them are claims."""
@@ -182,17 +184,17 @@ class ReportGroup:
 
     Parameters
     ----------
-    desk
+    open_survey
         The survey.
     bodies
         What each body is; None where it has no form.
     """
 
-    def __init__(self, desk: Desk, bodies: Sequence[Arrival | Entry | None]) -> None:
+    def __init__(self, open_survey: OpenSurvey, bodies: Sequence[Arrival | StoredReport | None]) -> None:
         self._size = len(bodies)
-        self._desk = desk
+        self._open_survey = open_survey
         arrivals = [(place, body) for place, body in enumerate(bodies) if isinstance(body, Arrival)]
-        columns = self._desk.columns([arrival.report for _, arrival in arrivals]) if arrivals else None
+        columns = self._open_survey.columns([arrival.report for _, arrival in arrivals]) if arrivals else None
         valid = [] if columns is None else columns.valid.nonzero()[0].tolist()
         self._places = [arrivals[row][0] for row in valid]
         reports = [arrivals[row][1].report for row in valid]
@@ -200,17 +202,17 @@ class ReportGroup:
         self._reports: list[Report] = reports
         self._columns: Columns | None = kept
         self.batch = Batch(
-            opened=self._desk.opened,
+            opened=self._open_survey.opened,
             entries=[arrivals[row][1].entry for row in valid],
             count=self._count,
-            step=self._desk.survey.shown_from,
+            step=self._open_survey.survey.shown_from,
             refused=self._size - len(valid),
         )
 
     def _count(self, places: Sequence[int]) -> dict[tuple[int, int, int], int]:
         if self._columns is None:
             return {}
-        return dict(self._desk.increments(self._reports, self._columns, places))
+        return dict(self._open_survey.increments(self._reports, self._columns, places))
 
     def spread(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
         """The outcomes of all bodies; those that were no report are refused."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bruit import _checks
-from bruit.collector.desk import Desk, epoch_hash, link_hash, round_hash
+from bruit.collector.open_survey import OpenSurvey, epoch_hash, link_hash, round_hash
 from bruit.collector.store import Store
 from bruit.collector.wording import TEXTS
 from bruit.entropy import Entropy
@@ -49,7 +49,7 @@ def issue(store: Store, name: str, number: int) -> list[str]:
     if opened is None or not opened.links:
         raise ParameterError(f"The survey {name!r} takes one link for all: open it with --links for single-use ones.")
     tokens = [token() for _ in range(number)]
-    survey = Desk(opened).survey
+    survey = OpenSurvey(opened).survey
     store.add_links(name, (row for text in tokens for row in _rows(survey, text)))
     return tokens
 

@@ -17,16 +17,16 @@ import numpy as np
 from bruit.collection.answers import Answers
 from bruit.collector import alarm
 from bruit.collector.alarm import Deviation
-from bruit.collector.desk import Desk
 from bruit.collector.gate import Gates
-from bruit.collector.store import Links, Store, Totals
+from bruit.collector.open_survey import OpenSurvey
+from bruit.collector.store import Links, Store, StoredTotals
 from bruit.errors import ParameterError
 from bruit.estimation import Estimate, NumberEstimate, TableEstimate, Tally
 from bruit.oracles import Series
 from bruit.survey import Survey
 from bruit.tables import Table
 
-__all__ = ["Group", "Question", "Results", "results"]
+__all__ = ["Group", "QuestionResult", "SurveyResults", "results"]
 
 #: How often intervals cover the truth.
 LEVEL = 0.95
@@ -61,7 +61,7 @@ class Group(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Question:
+class QuestionResult:
     """What is shown of one attribute of the plan.
 
     Parameters
@@ -101,7 +101,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Results:
+class SurveyResults:
     """What a look at a survey shows.
 
     Parameters
@@ -135,13 +135,13 @@ class Results:
 
     name: str
     survey: Survey
-    totals: Totals
+    totals: StoredTotals
     links: Links | None
     closed: bool
     undecided: bool
     tallies: Mapping[tuple[int, int], Tally]
     strata: Mapping[tuple[int, int], Tally]
-    rounds: Mapping[int, tuple[Question, ...]]
+    rounds: Mapping[int, tuple[QuestionResult, ...]]
     parts: Mapping[int, frozenset[str]]
     crossed: tuple[TableEstimate, ...]
     deviations: tuple[Deviation, ...]
@@ -189,66 +189,66 @@ class Results:
         return dict.fromkeys(hidden, reason)
 
 
-def results(store: Store, desk: Desk, before: Results | None = None) -> Results:
+def results(store: Store, open_survey: OpenSurvey, before: SurveyResults | None = None) -> SurveyResults:
     """What may be shown of a survey now.
 
     Parameters
     ----------
     store
         Where it is.
-    desk
+    open_survey
         The survey.
     before
         An earlier look, whose estimates are taken where they rest on the same tallies.
     """
-    plan = desk.survey.plan
-    opened = store.survey(desk.name)
-    if opened is None or opened.digest != desk.opened.digest:
-        raise ParameterError(f"The survey {desk.name!r} was deleted.")
-    tallies = _enough(desk, store.tallies(desk.name, plan.digest, plan.design.cells))
-    totals = store.totals(desk.name)
-    links = _links(store, desk) if opened.links else None
-    undecided = opened.closed and store.waiting(desk.name) > 0
-    if before is not None and before.survey is desk.survey and before.tallies == tallies:
+    plan = open_survey.survey.plan
+    opened = store.survey(open_survey.name)
+    if opened is None or opened.digest != open_survey.opened.digest:
+        raise ParameterError(f"The survey {open_survey.name!r} was deleted.")
+    tallies = _enough(open_survey, store.tallies(open_survey.name, plan.digest, plan.design.cells))
+    totals = store.totals(open_survey.name)
+    links = _links(store, open_survey) if opened.links else None
+    undecided = opened.closed and store.waiting(open_survey.name) > 0
+    if before is not None and before.survey is open_survey.survey and before.tallies == tallies:
         return replace(before, totals=totals, links=links, closed=opened.closed, undecided=undecided)
     numbers = sorted({number for _, number in tallies})
     wholes = {number: _whole(tallies, number) for number in numbers}
-    gates = {number: _gates(desk, tallies, number) for number in numbers}
-    crossed = (table for number in numbers for table in _crossed(desk.survey, wholes[number], gates[number]))
-    return Results(
-        name=desk.name,
-        survey=desk.survey,
+    gates = {number: _gates(open_survey, tallies, number) for number in numbers}
+    crossed = (table for number in numbers for table in _crossed(open_survey.survey, wholes[number], gates[number]))
+    return SurveyResults(
+        name=open_survey.name,
+        survey=open_survey.survey,
         totals=totals,
         links=links,
         closed=opened.closed,
         undecided=undecided,
         tallies=tallies,
-        strata={key: tally for key, tally in tallies.items() if desk.public(key[0]) in gates[key[1]].strata},
-        rounds={number: _round(desk, tallies, number, gates[number]) for number in numbers},
+        strata={key: tally for key, tally in tallies.items() if open_survey.public(key[0]) in gates[key[1]].strata},
+        rounds={number: _round(open_survey, tallies, number, gates[number]) for number in numbers},
         parts={number: frozenset(gates[number].parts) for number in numbers},
         crossed=tuple(crossed),
-        **_alarms(desk.survey, wholes, gates),
+        **_alarms(open_survey.survey, wholes, gates),
     )
 
 
-def _links(store: Store, desk: Desk) -> Links:
+def _links(store: Store, open_survey: OpenSurvey) -> Links:
     """With rounds a link has a row for each round and each epoch, and every report has spent one of the former."""
-    links, survey = store.links(desk.name), desk.survey
+    links, survey = store.links(open_survey.name), open_survey.survey
     if not survey.has_rounds:
         return links
-    return Links(links.issued // (survey.rounds + survey.repeat.epochs), store.totals(desk.name).answered)
+    return Links(links.issued // (survey.rounds + survey.repeat.epochs), store.totals(open_survey.name).answered)
 
 
-def _enough(desk: Desk, tallies: Mapping[tuple[int, int], Tally]) -> dict[tuple[int, int], Tally]:
+def _enough(open_survey: OpenSurvey, tallies: Mapping[tuple[int, int], Tally]) -> dict[tuple[int, int], Tally]:
     """What rounds with enough answers have, of the strata and rounds that the survey has."""
     answers: Counter[int] = Counter()
     for (stratum, number), tally in tallies.items():
-        if 0 <= stratum < desk.strata and 1 <= number <= desk.survey.rounds:
+        if 0 <= stratum < open_survey.strata and 1 <= number <= open_survey.survey.rounds:
             answers[number] += tally.n
     return {
         key: tally
         for key, tally in tallies.items()
-        if 0 <= key[0] < desk.strata and answers[key[1]] >= desk.survey.shown_from
+        if 0 <= key[0] < open_survey.strata and answers[key[1]] >= open_survey.survey.shown_from
     }
 
 
@@ -257,15 +257,17 @@ def _whole(tallies: Mapping[tuple[int, int], Tally], round_number: int) -> Tally
     return functools.reduce(operator.add, [tally for (_, number), tally in tallies.items() if number == round_number])
 
 
-def _gates(desk: Desk, tallies: Mapping[tuple[int, int], Tally], round_number: int) -> Gates:
+def _gates(open_survey: OpenSurvey, tallies: Mapping[tuple[int, int], Tally], round_number: int) -> Gates:
     """What is shown of a round: by the reports on each part in each stratum."""
-    design = desk.survey.plan.design
-    strata = {desk.public(stratum): tally for (stratum, number), tally in tallies.items() if number == round_number}
+    design = open_survey.survey.plan.design
+    strata = {
+        open_survey.public(stratum): tally for (stratum, number), tally in tallies.items() if number == round_number
+    }
     reports = {
         part: {stratum: design.reported_on(part, tally) for stratum, tally in strata.items()}
-        for part in desk.survey.units
+        for part in open_survey.survey.units
     }
-    return Gates(reports, desk.survey.shown_from)
+    return Gates(reports, open_survey.survey.shown_from)
 
 
 def _without(survey: Survey, tally: Tally, shown: Iterable[str]) -> Tally:
@@ -322,25 +324,29 @@ class _People(NamedTuple):
 
 
 def _round(
-    desk: Desk, tallies: Mapping[tuple[int, int], Tally], round_number: int, gates: Gates
-) -> tuple[Question, ...]:
-    known = _Round(desk.survey, _whole(tallies, round_number), list(_people(desk, tallies, round_number)), gates)
-    answers = desk.survey.plan.estimate(known.whole)
-    return tuple(known.question(name, answers) for name in desk.survey.plan.schema)
+    open_survey: OpenSurvey, tallies: Mapping[tuple[int, int], Tally], round_number: int, gates: Gates
+) -> tuple[QuestionResult, ...]:
+    known = _Round(
+        open_survey.survey, _whole(tallies, round_number), list(_people(open_survey, tallies, round_number)), gates
+    )
+    answers = open_survey.survey.plan.estimate(known.whole)
+    return tuple(known.question(name, answers) for name in open_survey.survey.plan.schema)
 
 
-def _people(desk: Desk, tallies: Mapping[tuple[int, int], Tally], round_number: int) -> Iterator[_People]:
+def _people(open_survey: OpenSurvey, tallies: Mapping[tuple[int, int], Tally], round_number: int) -> Iterator[_People]:
     """The people with each answer to each question that is sent in clear; answers that nobody gave are there, too.
 
     A list of the groups that have answers would tell where there are none.
     """
-    strata = [(desk.public(stratum), tally) for (stratum, number), tally in tallies.items() if number == round_number]
-    for place, (question, labels) in enumerate(desk.survey.public.items()):
+    strata = [
+        (open_survey.public(stratum), tally) for (stratum, number), tally in tallies.items() if number == round_number
+    ]
+    for place, (question, labels) in enumerate(open_survey.survey.public.items()):
         for code, label in enumerate(labels):
             some = [tally for public, tally in strata if public[place] == code]
             tally = functools.reduce(operator.add, some) if some else None
             # A tally is checked once for all questions.
-            answers = None if tally is None else desk.survey.plan.estimate(tally)
+            answers = None if tally is None else open_survey.survey.plan.estimate(tally)
             yield _People(question, label, place, code, tally, answers)
 
 
@@ -352,15 +358,15 @@ class _Round(NamedTuple):
     people: Sequence[_People]
     gates: Gates
 
-    def question(self, name: str, answers: Answers) -> Question:
+    def question(self, name: str, answers: Answers) -> QuestionResult:
         """What is shown of an attribute."""
         plan = self.survey.plan
         parts = [part for part, names in self.survey.units.items() if name in names]
         n, promised = plan.design.reported(name, self.whole), _promised(self.survey, name)
         if not self.gates.shows(parts):
-            return Question(name, None, None, _reason(self.survey, n), promised=promised)
+            return QuestionResult(name, None, None, _reason(self.survey, n), promised=promised)
         answer, forged, shown = answers[name], max(1, n // ONE_IN), self.gates.groups(parts)
-        return Question(
+        return QuestionResult(
             name=name,
             n=n,
             answer=answer,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bruit.collector.alarm import Deviation, is_tested
-from bruit.collector.results import LEVEL, Group, Question, Results
+from bruit.collector.results import LEVEL, Group, QuestionResult, SurveyResults
 from bruit.collector.sentences import (
     answers,
     group_caption,
@@ -60,7 +60,7 @@ class Row(NamedTuple):
     zero: int = 0
 
 
-def page(results: Results, *, public: bool = False) -> bytes:
+def page(results: SurveyResults, *, public: bool = False) -> bytes:
     """The page.
 
     Parameters
@@ -111,7 +111,7 @@ def _every(rounds: list[dict[str, Any]], over: list[dict[str, Any]]) -> Iterator
         yield from (row for group in question["groups"] for part in group["parts"] for row in part["rows"])
 
 
-def held_back(results: Results, words: Mapping[str, str], *, for_asker: bool) -> str:
+def held_back(results: SurveyResults, words: Mapping[str, str], *, for_asker: bool) -> str:
     """How many answers are not included, and why; nothing where all are, or nothing is shown.
 
     Parameters
@@ -131,12 +131,12 @@ def held_back(results: Results, words: Mapping[str, str], *, for_asker: bool) ->
     return f"{line} {words['left_out_all'].format(name=results.name)}" if results.undecided and for_asker else line
 
 
-def _own(results: Results, language: str) -> str:
+def _own(results: SurveyResults, language: str) -> str:
     """The language of the survey's own texts."""
     return language if language in results.survey.languages else results.survey.languages[0]
 
 
-def _alarms(results: Results, words: Mapping[str, str]) -> Iterator[str]:
+def _alarms(results: SurveyResults, words: Mapping[str, str]) -> Iterator[str]:
     yield from (_alarm(deviation, words) for deviation in results.deviations)
     yield from (words["alarm_silent"].format(attribute=part) for part in results.silent_deviations)
 
@@ -147,13 +147,13 @@ def _alarm(deviation: Deviation, words: Mapping[str, str]) -> str:
     return line.format(**{**deviation._asdict(), **means})
 
 
-def _round(results: Results, number: int, words: Mapping[str, str], language: str) -> dict[str, Any]:
+def _round(results: SurveyResults, number: int, words: Mapping[str, str], language: str) -> dict[str, Any]:
     heading = words["round"].format(number=number) if results.survey.rounds > 1 else ""
     questions = [_question(results, question, words, language) for question in results.rounds[number]]
     return {"heading": heading, "questions": questions}
 
 
-def _crossed(results: Results, table: TableEstimate, words: Mapping[str, str], own: str) -> dict[str, Any]:
+def _crossed(results: SurveyResults, table: TableEstimate, words: Mapping[str, str], own: str) -> dict[str, Any]:
     """A table of two attributes: a row for each value of the first, each cell with its share and interval."""
     first, second = table.names
     ends = np.asarray(table.interval(LEVEL), float).reshape(*table.shape, 2)
@@ -183,7 +183,7 @@ def _crossed(results: Results, table: TableEstimate, words: Mapping[str, str], o
     }
 
 
-def _over(results: Results, series: Series, words: Mapping[str, str], own: str) -> dict[str, Any]:
+def _over(results: SurveyResults, series: Series, words: Mapping[str, str], own: str) -> dict[str, Any]:
     """The mean of the rounds of one attribute, and the last one less the first."""
     name, numbers = series.name or "", list(results.rounds)
     mean = series.mean(same_people=False)
@@ -203,12 +203,14 @@ def _over(results: Results, series: Series, words: Mapping[str, str], own: str) 
     }
 
 
-def _reports(results: Results, name: str) -> int:
+def _reports(results: SurveyResults, name: str) -> int:
     """How many reports on an attribute there are in all rounds."""
     return sum(question.n or 0 for known in results.rounds.values() for question in known if question.name == name)
 
 
-def _question(results: Results, question: Question, words: Mapping[str, str], language: str) -> dict[str, Any]:
+def _question(
+    results: SurveyResults, question: QuestionResult, words: Mapping[str, str], language: str
+) -> dict[str, Any]:
     own = _own(results, language)
     rows = list(_rows(results, question.name, question.answer, words, own))
     return {
@@ -224,7 +226,9 @@ def _question(results: Results, question: Question, words: Mapping[str, str], la
     }
 
 
-def _groups(results: Results, question: Question, words: Mapping[str, str], own: str) -> Iterator[dict[str, Any]]:
+def _groups(
+    results: SurveyResults, question: QuestionResult, words: Mapping[str, str], own: str
+) -> Iterator[dict[str, Any]]:
     """The groups by each question that is sent in clear."""
     for name, some in groupby(question.groups, key=lambda group: group.question):
         groups = list(some)
@@ -235,12 +239,12 @@ def _groups(results: Results, question: Question, words: Mapping[str, str], own:
         }
 
 
-def _sentence(results: Results, name: str, answer: Any, words: Mapping[str, str], own: str) -> str:
+def _sentence(results: SurveyResults, name: str, answer: Any, words: Mapping[str, str], own: str) -> str:
     return "" if answer is None else sentence(results.survey, name, answer, words, own)
 
 
 def _parts(
-    results: Results, groups: Sequence[Group], question: Question, words: Mapping[str, str], own: str
+    results: SurveyResults, groups: Sequence[Group], question: QuestionResult, words: Mapping[str, str], own: str
 ) -> Iterator[dict[str, Any]]:
     for group in groups:
         if group.hidden:
@@ -260,7 +264,7 @@ def _outside(rows: list[Row], answer: Any, n: int, words: Mapping[str, str]) -> 
     return words["outside_mean" if _is_number(answer) else "outside_share"].format(n=answers(n, words))
 
 
-def notes(results: Results, question: Question, words: Mapping[str, str]) -> Iterator[str]:
+def notes(results: SurveyResults, question: QuestionResult, words: Mapping[str, str]) -> Iterator[str]:
     """How far the estimate of a question can be trusted: its uncertainty, what was expected, and forged answers.
 
     Parameters
@@ -306,7 +310,7 @@ def _is_number(answer: Any) -> bool:
 
 
 def _rows(
-    results: Results, name: str, answer: Any, words: Mapping[str, str], own: str, *, signed: bool = False
+    results: SurveyResults, name: str, answer: Any, words: Mapping[str, str], own: str, *, signed: bool = False
 ) -> Iterator[Row]:
     """The values of an estimate; `signed` for a change, which is in points and may be on either side of 0."""
     if answer is None:

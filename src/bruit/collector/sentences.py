@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bruit.collector.results import LEVEL, Group, Question
+from bruit.collector.results import LEVEL, Group, QuestionResult
 from bruit.pages import isolated
 from bruit.survey import Survey
 
@@ -105,7 +105,7 @@ def hidden_groups(survey: Survey, groups: Sequence[Group], words: Mapping[str, s
             yield words[f"groups_{reason}"].format(groups=", ".join(members))
 
 
-def hidden_question(survey: Survey, question: Question, words: Mapping[str, str]) -> str:
+def hidden_question(survey: Survey, question: QuestionResult, words: Mapping[str, str]) -> str:
     """Why a question is not shown; nothing if it is."""
     return "" if question.hidden is None else words[f"question_{question.hidden}"].format(step=survey.shown_from)
 

@@ -26,16 +26,16 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bruit.collector.desk import Arrival, Desk, link_hash
 from bruit.collector.intake import Busy, Intake
 from bruit.collector.limits import AddressLimit, SurveyLimit
 from bruit.collector.notice_page import is_for_people, notice
-from bruit.collector.store import Entry, Outcome, Store, StoreInUse
+from bruit.collector.open_survey import Arrival, OpenSurvey, link_hash
+from bruit.collector.store import Outcome, Store, StoredReport, StoreInUse
 from bruit.errors import DataError, ParameterError, translated
 from bruit.pages.policy import security_policy
 
 if TYPE_CHECKING:
-    from bruit.collector.results import Results
+    from bruit.collector.results import SurveyResults
 
 __all__ = ["Limits", "application"]
 
@@ -176,13 +176,13 @@ class _Refused(Exception):
 
 
 class _Held:
-    """A desk, its limit, and since when it has not been compared with the store."""
+    """A open_survey, its limit, and since when it has not been compared with the store."""
 
-    def __init__(self, desk: Desk, limit: SurveyLimit) -> None:
-        self.desk = desk
+    def __init__(self, open_survey: OpenSurvey, limit: SurveyLimit) -> None:
+        self.open_survey = open_survey
         self.limit = limit
         self.since = time.monotonic()
-        self.closed = desk.opened.closed
+        self.closed = open_survey.opened.closed
         self.closing: asyncio.Future[None] | None = None
         self.look: _Look | None = None
         self.looking: asyncio.Future[_Look] | None = None
@@ -191,7 +191,7 @@ class _Held:
 class _Look(NamedTuple):
     """A page of results, what it shows, when it was made, and how many seconds that took."""
 
-    results: Results
+    results: SurveyResults
     content: bytes
     policy: str
     since: float
@@ -246,9 +246,9 @@ class _Server:
             held = await self._hold(request.path_params["name"])
         except _Refused as refused:
             return self._refuse(request, refused.status)
-        if held.desk.is_before():
-            return self._refuse(request, 404, held.desk.survey.opens)
-        content = held.desk.page
+        if held.open_survey.is_before():
+            return self._refuse(request, 404, held.open_survey.survey.opens)
+        content = held.open_survey.page
         return self._html(content, security_policy(content))
 
     async def is_open(self, request: Request) -> Response:
@@ -258,10 +258,12 @@ class _Server:
             held = await self._hold(request.path_params["name"])
         except _Refused as refused:
             return self._answer(refused.status)
-        page = request.query_params.get("survey", held.desk.survey.identity)
-        if held.desk.is_before() or page != held.desk.survey.identity:  # the page of an earlier survey of this name
+        page = request.query_params.get("survey", held.open_survey.survey.identity)
+        if (
+            held.open_survey.is_before() or page != held.open_survey.survey.identity
+        ):  # the page of an earlier survey of this name
             return self._answer(404)
-        if held.closed or held.desk.is_over():
+        if held.closed or held.open_survey.is_over():
             return self._answer(410)
         return Response(status_code=204, headers={**_NO_PAGE, **self._transport})
 
@@ -274,7 +276,7 @@ class _Server:
             held = await self._hold(request.path_params["name"], fresh=True)
         except _Refused as refused:
             return self._refuse(request, refused.status)
-        opened = held.desk.opened
+        opened = held.open_survey.opened
         token = link_hash(request.query_params.get("token", ""))
         if not opened.public and not hmac.compare_digest(token, opened.token):
             return self._refuse(request, 404)
@@ -321,25 +323,25 @@ class _Server:
         held = await self._hold(name)
         if not held.limit.allows():
             raise _Refused(429)
-        desk = held.desk
-        if desk.is_before():
+        open_survey = held.open_survey
+        if open_survey.is_before():
             raise _Refused(404)
-        if desk.is_over() and not held.closed:
+        if open_survey.is_over() and not held.closed:
             await self._close(held)
         async with asyncio.timeout(_READ_TIME):
-            body = await _body(scope, receive, desk.survey.body_length)
-        arrival: Arrival | Entry | None = None
+            body = await _body(scope, receive, open_survey.survey.body_length)
+        arrival: Arrival | StoredReport | None = None
         with suppress(DataError):
-            arrival = desk.read(body)
-        if arrival is None and desk.survey.has_rounds:
+            arrival = open_survey.read(body)
+        if arrival is None and open_survey.survey.has_rounds:
             with suppress(DataError):
-                arrival = desk.read_claim(body)
-        return await self.intake.take(desk, arrival)
+                arrival = open_survey.read_claim(body)
+        return await self.intake.take(open_survey, arrival)
 
     async def _close(self, held: _Held) -> None:
         """Close a survey whose time has passed: once, however many reports come, which all wait for it."""
         if held.closing is None or held.closing.done():  # that it is done and not closed means that it failed
-            held.closing = asyncio.ensure_future(asyncio.to_thread(self._close_in_store, held.desk.name))
+            held.closing = asyncio.ensure_future(asyncio.to_thread(self._close_in_store, held.open_survey.name))
         with translated((Exception,), lambda _: Busy("The survey could not be closed: send the report again later.")):
             await asyncio.shield(held.closing)
         held.closed = True
@@ -378,10 +380,10 @@ class _Server:
         if opened is None:
             self._limits_of.pop(name, None)
             return None
-        if held is None or held.desk.opened != opened:
-            desk = await asyncio.to_thread(lambda: Desk(opened, insecure_demo=self._insecure_demo))
+        if held is None or held.open_survey.opened != opened:
+            open_survey = await asyncio.to_thread(lambda: OpenSurvey(opened, insecure_demo=self._insecure_demo))
             limit = self._limits_of.setdefault(name, SurveyLimit(self._limits.per_second))
-            held = _Held(desk, limit)
+            held = _Held(open_survey, limit)
         held.since = time.monotonic()
         self._held[name] = held
         if len(self._held) > _MOST_DESKS:  # the one that was wanted longest ago
@@ -410,7 +412,7 @@ class _Server:
         return Response(content, status, media_type="text/html; charset=utf-8", headers=headers)
 
 
-def _numbers(shown: Results) -> tuple[Any, ...]:
+def _numbers(shown: SurveyResults) -> tuple[Any, ...]:
     """What a page shows besides estimates."""
     return shown.totals, shown.links, shown.closed, shown.undecided
 
@@ -421,10 +423,10 @@ def _looked(store: Store, held: _Held) -> _Look:
     from bruit.collector.results_page import page
 
     since, last = time.monotonic(), held.look
-    shown = results(store, held.desk, last and last.results)
+    shown = results(store, held.open_survey, last and last.results)
     if last is not None and shown.rounds is last.results.rounds and _numbers(shown) == _numbers(last.results):
         return last._replace(since=time.monotonic())
-    content = page(shown, public=held.desk.opened.public)
+    content = page(shown, public=held.open_survey.opened.public)
     now = time.monotonic()
     return _Look(shown, content, security_policy(content), now, now - since)
 

@@ -24,8 +24,8 @@ from bruit.collector.store import (
     Links,
     Opened,
     Store,
+    StoredTotals,
     StoreInUse,
-    Totals,
     same_survey,
 )
 from bruit.errors import FormatError, ParameterError, translated
@@ -166,13 +166,13 @@ class SqlStore(Store):
             numbers[rows.flag(spent, "spent")] += number
         return Links(sum(numbers), numbers[True])
 
-    def totals(self, name: str) -> Totals:
+    def totals(self, name: str) -> StoredTotals:
         """How many reports were counted, refused and repeated until now."""
         query = "SELECT cell, count FROM {tallies} WHERE survey = ? AND stratum = ?"
         totals = [0, 0, 0]
         for cell, count in self._run(query, name, WHOLE):
             totals[rows.whole(cell, "cell", high=REPEATED)] += rows.whole(count, "count")
-        return Totals(*(rows.whole(total, "count") for total in totals))
+        return StoredTotals(*(rows.whole(total, "count") for total in totals))
 
     def disconnect(self) -> None:
         """Close every connection; the next call makes new ones."""

@@ -24,7 +24,7 @@ from bruit.collector.rows import HASH_BYTES
 from bruit.errors import BruitError, LimitError, ParameterError
 from bruit.estimation import Tally
 
-__all__ = ["Batch", "Entry", "Opened", "Outcome", "Store", "StoreInUse", "Totals"]
+__all__ = ["Batch", "Opened", "Outcome", "Store", "StoreInUse", "StoredReport", "StoredTotals"]
 
 #: What reports add to counters: by stratum, round and cell.
 Increments: TypeAlias = Mapping[tuple[int, int, int], int]
@@ -69,7 +69,7 @@ class StoreInUse(BruitError, RuntimeError):
     """Another program reads the store, so that what was there before cannot be overwritten."""
 
 
-class Entry(NamedTuple):
+class StoredReport(NamedTuple):
     """What is remembered of a report: hashes of its id, of its whole body, and of its single-use link.
 
     A claim is answered with yes only while none of its `unspent` links is spent, however often it comes.
@@ -102,7 +102,7 @@ class Batch:
     """
 
     opened: Opened
-    entries: Sequence[Entry]
+    entries: Sequence[StoredReport]
     count: Callable[[Sequence[int]], Increments]
     step: int
     refused: int = 0
@@ -164,7 +164,7 @@ class Opened:
             raise ParameterError("The token of an opened survey must be a hash.")
 
 
-class Totals(NamedTuple):
+class StoredTotals(NamedTuple):
     """How many reports were counted, refused, and came again."""
 
     answered: int
@@ -251,7 +251,7 @@ class Store(ABC):
         self._add_up(batch, outcomes)
         return outcomes
 
-    def _judge(self, name: str, entry: Entry, outcome: Outcome) -> Outcome:
+    def _judge(self, name: str, entry: StoredReport, outcome: Outcome) -> Outcome:
         """The outcome of a claim: none is granted, also not again, once a report has come that it was to precede."""
         granted = outcome in (Outcome.COUNTED, Outcome.REPEATED)
         return Outcome.LINK_SPENT if granted and self._any_spent(name, entry.unspent) else outcome
@@ -311,7 +311,7 @@ class Store(ABC):
         """How many single-use links were issued and spent."""
 
     @abstractmethod
-    def totals(self, name: str) -> Totals:
+    def totals(self, name: str) -> StoredTotals:
         """How many reports were counted, refused and repeated until now."""
 
     def tallies(self, name: str, design: str, cells: int, *, shown: bool = True) -> dict[tuple[int, int], Tally]:
@@ -433,7 +433,7 @@ class _Fates(NamedTuple):
     known: Mapping[bytes, bytes]
     bodies: Mapping[bytes, bytes]
 
-    def outcome(self, entry: Entry, is_first: bool) -> Outcome:
+    def outcome(self, entry: StoredReport, is_first: bool) -> Outcome:
         """What became of an entry; a copy within the batch fares as if it had come later."""
         if entry.id in self.refused:
             return Outcome.LINK_SPENT

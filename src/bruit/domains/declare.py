@@ -79,7 +79,7 @@ def question(text: str, missing: Missing = "refuse", outside: Outside | None = N
     >>> question("town=Bern,Basel,...").domain.names
     ('Bern', 'Basel', 'other')
     >>> question("smokes=?")
-    Question(name='smokes', domain=None)
+    QuestionSpelling(name='smokes', domain=None)
     """
     _checks.one_of(get_args(Missing), missing=missing)
     parts = _NAME.fullmatch(text.lstrip())

@@ -2,7 +2,7 @@
 
 from bruit.pages.policy import security_policy
 from bruit.survey.body import Memo, Report
-from bruit.survey.check import Check, Prospect
+from bruit.survey.check import Check, QuestionProspect
 from bruit.survey.codes import CodeForm, CodeReading, CodeSlot, CodeState
 from bruit.survey.question import Question
 from bruit.survey.survey import Survey
@@ -14,8 +14,8 @@ __all__ = [
     "CodeSlot",
     "CodeState",
     "Memo",
-    "Prospect",
     "Question",
+    "QuestionProspect",
     "Report",
     "Survey",
     "security_policy",

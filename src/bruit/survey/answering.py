@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bruit import _checks
 from bruit.errors import DataError, ParameterError
-from bruit.survey.body import ID_LENGTH, LINK, Claim, Memo, Report
+from bruit.survey.body import ID_LENGTH, LINK, DeviceClaim, Memo, Report
 from bruit.survey.question import Question
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def claim(survey: Survey, link: str, epoch: int) -> bytes:
     if not survey.has_rounds:
         raise ParameterError("This survey asks once, and has no memo: send answer(values).")
     _checks.integer(low=1, high=survey.repeat.epochs, epoch=epoch)
-    return survey.claim_body.fill(Claim(secrets.token_bytes(ID_LENGTH // 2), _checked_link(link), epoch))
+    return survey.claim_body.fill(DeviceClaim(secrets.token_bytes(ID_LENGTH // 2), _checked_link(link), epoch))
 
 
 def claim_round(survey: Survey, claimed: bytes, number: int) -> bytes:

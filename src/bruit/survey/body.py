@@ -197,7 +197,7 @@ class Memo(NamedTuple):
     public: tuple[int, ...]
 
 
-class Claim(NamedTuple):
+class DeviceClaim(NamedTuple):
     """What a device sends before it draws: that it is the one device of this link in this epoch.
 
     Attributes
@@ -249,7 +249,7 @@ class ClaimBody:
         }
         return tuple(_joined(_written({**slots, "survey": self.survey})))
 
-    def fill(self, claim: Claim) -> bytes:
+    def fill(self, claim: DeviceClaim) -> bytes:
         """The body of a claim, as the page writes it."""
         numbers = {"epoch": str(claim.epoch), "round": str(claim.round)}
         texts = {**numbers, "id": claim.id.hex(), "link": claim.link, "pad": ""}
@@ -258,13 +258,13 @@ class ClaimBody:
         pieces[place] = "0" * (self.length - sum(map(len, pieces)))
         return "".join(pieces).encode("ascii")
 
-    def parse(self, body: Any) -> Claim:
+    def parse(self, body: Any) -> DeviceClaim:
         """The claim that a body is; an error for all else."""
         match = self._pattern.fullmatch(body) if isinstance(body, bytes) and len(body) == self.length else None
         epoch, number = (0, 0) if match is None else (int(match["epoch"]), int(match["round"]))
         if match is None or not 1 <= epoch <= self.epochs or number not in (0, *self.rounds_of(epoch)):
             raise DataError("A claim of this survey must be as its page writes it.")
-        return Claim(bytes.fromhex(match["id"].decode()), match["link"].decode(), epoch, number)
+        return DeviceClaim(bytes.fromhex(match["id"].decode()), match["link"].decode(), epoch, number)
 
     def rounds_of(self, epoch: int) -> range:
         """The rounds of an epoch, counted through all epochs."""

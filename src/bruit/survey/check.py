@@ -28,7 +28,7 @@ SMALL_STRATUM = 30
 
 
 @dataclass(frozen=True)
-class Prospect:
+class QuestionProspect:
     """What is to be expected of one attribute.
 
     Parameters
@@ -77,7 +77,7 @@ class Check:
         return self.survey.expected or PEOPLE
 
     @cached_property
-    def prospects(self) -> list[Prospect]:
+    def prospects(self) -> list[QuestionProspect]:
         """What is to be expected of each attribute, in the order of the plan."""
         plan = self.survey.plan
         variances = plan.variance(self.people)
@@ -85,15 +85,15 @@ class Check:
             return [self._margin(name, float(np.max(variances[name]))) for name in plan.schema]
         return [self._prospect(name, float(np.max(variances[name]))) for name in plan.mechanisms]
 
-    def _margin(self, name: str, variance: float) -> Prospect:
+    def _margin(self, name: str, variance: float) -> QuestionProspect:
         """An attribute that is asked for in tables; how often a cell is sent is said on the page."""
         plan, half_width = self.survey.plan, intervals.normal_quantile(0.95) * math.sqrt(variance)
         tables: list[Any] = [plan.mechanisms[unit] for unit, names in self.survey.units.items() if name in names]
         votes = max(float(mechanism.votes_per_cheater) for mechanism in tables) / plan.design.chance(name)
         kind, size = plan.design.mechanism_name(name), plan.schema[name].size
-        return Prospect(name, kind, size, None, None, half_width, half_width, votes)
+        return QuestionProspect(name, kind, size, None, None, half_width, half_width, votes)
 
-    def _prospect(self, name: str, variance: float) -> Prospect:
+    def _prospect(self, name: str, variance: float) -> QuestionProspect:
         plan = self.survey.plan
         mechanism: Any = plan.mechanisms[name]
         half_width = intervals.normal_quantile(0.95) * math.sqrt(variance)
@@ -103,7 +103,7 @@ class Check:
             span, votes = float(high - low), _votes_of_number(mechanism, float(low), float(high))
         else:
             votes = float(mechanism.votes_per_cheater)
-        return Prospect(
+        return QuestionProspect(
             name,
             mechanism.name,
             mechanism.size,
@@ -309,7 +309,7 @@ def _votes_of_number(mechanism: Any, low: float, high: float) -> float:
     return float(max(scores.max() - low, high - scores.min()) / (high - low))
 
 
-def _expected(row: Prospect) -> str:
+def _expected(row: QuestionProspect) -> str:
     """Half of the interval: of a share in percent, of the mean of a number in its unit and as a part of its range."""
     percent = f"{100 * row.relative:.0f} %"
     return f"± {percent}" if row.half_width == row.relative else f"± {row.half_width:.3g} ({percent})"

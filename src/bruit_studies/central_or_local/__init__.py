@@ -12,8 +12,8 @@ from bruit_studies import (
     Block,
     Claim,
     Plot,
-    Results,
     Study,
+    StudyResults,
     Verdict,
     confirmed,
     corrected,
@@ -29,7 +29,7 @@ from bruit_studies.results import NoData
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0, 20.0, 30.0, 100.0)
 _SLIDES = "learning slides"
-Judge: TypeAlias = Callable[[Results], Verdict]
+Judge: TypeAlias = Callable[[StudyResults], Verdict]
 
 
 def _of_theirs(of_theirs: Judge, ours: Judge) -> Judge:
@@ -40,7 +40,7 @@ def _of_theirs(of_theirs: Judge, ours: Judge) -> Judge:
     return partial(_with_ours, of_theirs, ours)
 
 
-def _with_ours(of_theirs: Judge, ours: Judge, results: Results) -> Verdict:
+def _with_ours(of_theirs: Judge, ours: Judge, results: StudyResults) -> Verdict:
     try:
         verdict = of_theirs(results)
     except NoData:
@@ -64,11 +64,11 @@ def _without_theirs(verdict: Verdict) -> Verdict:
     )
 
 
-def _gnb_best(results: Results) -> Verdict:
+def _gnb_best(results: StudyResults) -> Verdict:
     return always(results, "gnb", "GNB", {key: f"“{name}”" for key, name in BAYES.items()})
 
 
-def _dp_beats_stair(results: Results) -> Verdict:
+def _dp_beats_stair(results: StudyResults) -> Verdict:
     forms = (("dp_gnb", "DP-GNB as in bruit"), ("vaidya", "Vaidya's form, sensitivities corrected,"))
     verdicts = [always(results, key, name, {"stair_gnb": "M_Stair + GNB"}) for key, name in forms]
     kinds = {verdict.kind for verdict in verdicts}
@@ -79,11 +79,11 @@ def _dp_beats_stair(results: Results) -> Verdict:
     return refuted(evidence, **values) if "refuted" in kinds else corrected(evidence, **values)
 
 
-def _lr_best(results: Results) -> Verdict:
+def _lr_best(results: StudyResults) -> Verdict:
     return always(results, "lr", "LR", {key: f"“{name}”" for key, name in LINES.items()})
 
 
-def _stair_gnb_random(results: Results) -> Verdict:
+def _stair_gnb_random(results: StudyResults) -> Verdict:
     rows = by_epsilon(results, (0.1, 10.0))
     good, majority = learns(rows, "stair_gnb"), results.where(part="pima").mean("majority")
     evidence = f"Its accuracy is {means(rows, 'stair_gnb')}; a coin has 0.5, the majority class {majority:.3f}"
@@ -94,7 +94,7 @@ def _stair_gnb_random(results: Results) -> Verdict:
     return confirmed(f"{evidence}, which it beats nowhere for sure by two points.", majority=majority)
 
 
-def _dp_gnb_interest(results: Results) -> Verdict:
+def _dp_gnb_interest(results: StudyResults) -> Verdict:
     rows = by_epsilon(results, (10.0, 30.0))
     lost = gaps_of(rows, "gnb", "dp_gnb")
     worst = max(lost, key=lambda epsilon: lost[epsilon].mean)
@@ -114,7 +114,7 @@ def _dp_gnb_interest(results: Results) -> Verdict:
     )
 
 
-def _dispersion(results: Results) -> Verdict:
+def _dispersion(results: StudyResults) -> Verdict:
     rows, count = by_epsilon(results), 0
     ratios: dict[str, dict[float, float]] = {"functional": {}, "dp_lr": {}, "stair_lr": {}}
     for epsilon, part in rows.items():
@@ -140,7 +140,7 @@ def _dispersion(results: Results) -> Verdict:
     return corrected(f"Of the functional mechanism, not of every DP regression. {sentence}", **values)
 
 
-def _lr_random(results: Results) -> Verdict:
+def _lr_random(results: StudyResults) -> Verdict:
     rows = by_epsilon(results, (0.1, 10.0))
     good = {metric: learns(rows, metric) for metric in ("stair_lr", "functional", "dp_lr")}
     majority = results.where(part="pima").mean("majority")
@@ -158,7 +158,7 @@ def _lr_random(results: Results) -> Verdict:
     return corrected(f"True of {true} only: {evidence}.", majority=majority)
 
 
-def _listing(results: Results) -> Verdict:
+def _listing(results: StudyResults) -> Verdict:
     rows = by_epsilon(results)
     gaps = gaps_of(rows, "lr", "functional")
     least = min(rows)
@@ -174,7 +174,7 @@ def _listing(results: Results) -> Verdict:
     )
 
 
-def _stair_lr_wins(results: Results) -> Verdict:
+def _stair_lr_wins(results: StudyResults) -> Verdict:
     rows = by_epsilon(results, (10.0, 30.0))
     gaps = {metric: gaps_of(rows, "stair_lr", metric) for metric in ("functional", "dp_lr")}
     evidence = "; ".join(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bruit_studies.claim import Verdict, confirmed, corrected, refuted
-from bruit_studies.results import Results, Summary, summarise
+from bruit_studies.results import StudyResults, Summary, summarise
 
 #: Standard errors that a difference must exceed.
 SURE = 4.0
@@ -17,14 +17,14 @@ NEAR = 0.02
 SMALL = 0.005
 
 
-def by_epsilon(results: Results, epsilons: Sequence[float] = (), part: str = "pima") -> dict[float, Results]:
+def by_epsilon(results: StudyResults, epsilons: Sequence[float] = (), part: str = "pima") -> dict[float, StudyResults]:
     """Trials on Pima by ε, those of a range if one is given."""
     low, high = (min(epsilons), max(epsilons)) if epsilons else (0.0, np.inf)
     parts = {epsilon: rows for epsilon, rows in results.where(part=part).by("epsilon") if low <= epsilon <= high}
     return dict(sorted(parts.items()))
 
 
-def gaps_of(rows: dict[float, Results], first: str, other: str) -> dict[float, Summary]:
+def gaps_of(rows: dict[float, StudyResults], first: str, other: str) -> dict[float, Summary]:
     """How much more often one model is right than another, on the same splits, by ε."""
     return {epsilon: summarise(part[first] - part[other]) for epsilon, part in rows.items()}
 
@@ -39,14 +39,14 @@ def listed(epsilons: Sequence[float]) -> str:
     return "ε = " + ", ".join(f"{epsilon:g}" for epsilon in epsilons) if epsilons else "no ε"
 
 
-def means(rows: dict[float, Results], metric: str) -> str:
+def means(rows: dict[float, StudyResults], metric: str) -> str:
     """First, middle and last accuracy."""
     keys = list(rows)
     shown = dict.fromkeys((keys[0], keys[len(keys) // 2], keys[-1]))
     return ", ".join(f"{rows[key].mean(metric):.3f} at ε = {key:g}" for key in shown)
 
 
-def always(results: Results, best: str, title: str, rivals: dict[str, str], part: str = "pima") -> Verdict:
+def always(results: StudyResults, best: str, title: str, rivals: dict[str, str], part: str = "pima") -> Verdict:
     """Whether one model is more accurate than each rival at each ε; refuted where it is surely less so.
 
     Where it is more accurate by less than can be told from chance, that is said and does not count against it.
@@ -74,7 +74,7 @@ def lost(gap: Summary) -> str:
     return f"{100 * gap.mean:.1f} ± {100 * gap.error:.1f}"
 
 
-def learns(rows: dict[float, Results], metric: str) -> list[float]:
+def learns(rows: dict[float, StudyResults], metric: str) -> list[float]:
     """Where a model surely beats always answering with the majority, by more than `NEAR`."""
     gaps = gaps_of(rows, metric, "majority")
     return [epsilon for epsilon, gap in gaps.items() if gap.mean - NEAR > SURE * gap.error]

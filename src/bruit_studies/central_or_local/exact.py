@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.entropy import Entropy
-from bruit_studies import Results, Verdict, confirmed, corrected, refuted, slip
+from bruit_studies import StudyResults, Verdict, confirmed, corrected, refuted, slip
 
 Floats = NDArray[np.float64]
 
@@ -33,7 +33,7 @@ _PRINTED_SCORES = (1.3404e-10, 1.52e-5)
 _POINTS = ((Fraction(1), Fraction(2, 5)), (Fraction(9, 10), Fraction(3, 10)), (Fraction(-1, 2), Fraction(-1)))
 
 
-def discrete_example(_: Results) -> Verdict:
+def discrete_example(_: StudyResults) -> Verdict:
     """The table of missed payments, in fractions."""
     rows = [row.split() for row in _PAYMENTS.replace("\n", " ").split(";")]
     scores = {}
@@ -50,7 +50,7 @@ def discrete_example(_: Results) -> Verdict:
     return confirmed(f"{evidence}. (The second line to compare should have Y₂.)", yes=float(yes), no=float(no))
 
 
-def continuous_example(_: Results) -> Verdict:
+def continuous_example(_: StudyResults) -> Verdict:
     """Men and women by height, weight and foot: every printed number against its own last digit."""
     worst, scores = 0.0, []
     for place, people in enumerate((_MEN, _WOMEN)):
@@ -77,7 +77,7 @@ def continuous_example(_: Results) -> Verdict:
     )
 
 
-def least_squares_example(_: Results) -> Verdict:
+def least_squares_example(_: StudyResults) -> Verdict:
     """The worked example of least squares in exact fractions, and the numbers of its check."""
     from bruit.learning.linear_regression.objective import Objective
 
@@ -103,7 +103,7 @@ def least_squares_example(_: Results) -> Verdict:
     )
 
 
-def unbounded(_: Results) -> Verdict:
+def unbounded(_: StudyResults) -> Verdict:
     """Two people, of whom one changes the target: the slope changes by 1/h."""
     from bruit.learning.linear_regression.objective import Objective
 
@@ -143,7 +143,7 @@ def worst_changes(d: int, *, intercept: bool = False, constant: bool = True) -> 
     return float(np.abs(coefficients).sum(axis=1).max()), replaced
 
 
-def functional_sensitivity(_: Results) -> Verdict:
+def functional_sensitivity(_: StudyResults) -> Verdict:
     """Δ = 2(1 + d)² against the worst records."""
     changes = {d: worst_changes(d) for d in (1, 2, 3)}
     if any(max(pair) > 2 * (1 + d) ** 2 for d, pair in changes.items()):
@@ -163,7 +163,7 @@ def functional_sensitivity(_: Results) -> Verdict:
     )
 
 
-def functional_example(_: Results) -> Verdict:
+def functional_example(_: StudyResults) -> Verdict:
     """The second worked example: its line is that of its noisy function, but Δ = 8 forgets the constant ω₀."""
     square, linear = np.array([[1.39, 0.59], [0.59, 2.14]]), np.array([-0.29, -2.54])
     line = np.linalg.solve(2 * square, -linear)
@@ -182,7 +182,7 @@ def functional_example(_: Results) -> Verdict:
     )
 
 
-def class_counts(_: Results) -> Verdict:
+def class_counts(_: StudyResults) -> Verdict:
     """The loss of Laplace(0, 1) on a count that one record changes by 1, for each ε."""
     results = np.linspace(-50, 50, 2001)
     loss = float(np.max(np.abs(results - 1) - np.abs(results)))  # log-ratio of the densities exp(−|y − c|)/2
@@ -219,7 +219,7 @@ def worst_moments(n: int, cells: int) -> tuple[float, float]:
     return float(mean), float(variance)
 
 
-def budget(_: Results) -> Verdict:
+def budget(_: StudyResults) -> Verdict:
     """ε/(d + 1) for each attribute, but two noises of that ε for each number."""
     n, width = 100, 1.0
     mean, variance = _moved(n, width)
@@ -235,7 +235,7 @@ def budget(_: Results) -> Verdict:
     )
 
 
-def mean_sensitivity(_: Results) -> Verdict:
+def mean_sensitivity(_: StudyResults) -> Verdict:
     """The printed change of the mean, and what its dependence on n gives away."""
     n = 4
     change, printed = worst_moments(n, 6)[0], 1 / (n + 1)
@@ -254,7 +254,7 @@ def mean_sensitivity(_: Results) -> Verdict:
     )
 
 
-def variance_sensitivity(_: Results) -> Verdict:
+def variance_sensitivity(_: StudyResults) -> Verdict:
     """n(U − L)/(n + 1) has the unit of a mean: exact changes on a grid, and what that means for Pima."""
     n = 4
     change, right = worst_moments(n, 6)[1], n / (n + 1) ** 2
@@ -284,7 +284,7 @@ def _choices(people: int, k: int) -> list[tuple[int, ...]]:
     return list(itertools.combinations(range(people), k))
 
 
-def kmeans_sensitivities(_: Results) -> Verdict:
+def kmeans_sensitivities(_: StudyResults) -> Verdict:
     """Every record of a grid of [0, r]^d joins fixed centres: what it adds to counts and to sums, in L1."""
     d, r, steps = 4, 1.0, 5
     records = _records(d, r)
@@ -309,7 +309,7 @@ def kmeans_sensitivities(_: Results) -> Verdict:
     )
 
 
-def random_start(_: Results) -> Verdict:
+def random_start(_: StudyResults) -> Verdict:
     """Starting points drawn among records: how often a new record is among them; points of a box use no data."""
     k, people = 3, 150
     # Every choice of k among a few records and a newcomer, counted.
@@ -346,7 +346,7 @@ def histogram_change(values: int, people: int) -> int:
     return worst
 
 
-def histogram_sensitivity(_: Results) -> Verdict:
+def histogram_sensitivity(_: StudyResults) -> Verdict:
     """A record is in one cell."""
     change = histogram_change(values=3, people=4)
     if change > 1:
@@ -367,7 +367,7 @@ def _assigned(points: tuple[float, ...], centres: tuple[float, ...]) -> tuple[in
     return tuple(min(range(len(centres)), key=lambda place: abs(point - centres[place])) for point in points)
 
 
-def assignment(_: Results) -> Verdict:
+def assignment(_: StudyResults) -> Verdict:
     """Who else takes part changes nobody's group; but a list of groups shows who is in which."""
     points, centres = _POINTS_OF_TWO_GROUPS, _TWO_CENTRES
     groups, moved = _assigned(points, centres), _assigned((1.0, *points[1:]), centres)
@@ -410,7 +410,7 @@ def turns(points: tuple[float, ...], centres: tuple[float, ...]) -> int:
     raise AssertionError  # pragma: no cover - distances fall, and there are finitely many groups
 
 
-def convergence(_: Results) -> Verdict:
+def convergence(_: StudyResults) -> Verdict:
     """Stopping early, where what is published decides on it, and where the records do."""
     steps, epsilon = 3, 1.0
     loss = stopping_loss(steps, epsilon)
@@ -430,7 +430,7 @@ def convergence(_: Results) -> Verdict:
     )
 
 
-def functional_logistic(results: Results) -> Verdict:
+def functional_logistic(results: StudyResults) -> Verdict:
     """Δ = d²/4 + 3d against twice what the worst record adds; and what the model is worth on Pima."""
     from bruit_studies.as_printed import FunctionalLogisticAsPrinted, worst_change
     from bruit_studies.central_or_local.trials import pima
@@ -460,7 +460,7 @@ def functional_logistic(results: Results) -> Verdict:
     )
 
 
-def update(_: Results) -> Verdict:
+def update(_: StudyResults) -> Verdict:
     """What exact centres and counts tell: the record that came, in full."""
     before, after = (_centre(points) for points in (_POINTS_OF_TWO_GROUPS[3:], (*_POINTS_OF_TWO_GROUPS[3:], 0.7)))
     newcomer = float(after[0] * after[1] - before[0] * before[1])

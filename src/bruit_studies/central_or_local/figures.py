@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.tables import Table
-from bruit_studies import Curve, NoData, Results, drawing
+from bruit_studies import Curve, NoData, StudyResults, drawing
 from bruit_studies.central_or_local.theirs import PART
 from bruit_studies.central_or_local.trials import CLUSTERS, Floats
 from bruit_studies.central_or_local.trials import iris as iris_data
@@ -30,7 +30,7 @@ _COLOURS = {"dp_gnb": 0, "dp_lr": 0, "stair_gnb": 2, "stair_lr": 2, "vaidya": 1,
             "dp_gnb_bounded": 4, "dp_lr_bounded": 4}  # fmt: skip
 
 
-def _percent(results: Results, metrics: dict[str, str], part: str = "pima") -> dict[str, Curve]:
+def _percent(results: StudyResults, metrics: dict[str, str], part: str = "pima") -> dict[str, Curve]:
     """Scores on Pima against ε, by the name of the model; none where that part was not run."""
     try:
         rows = results.where(part=part)
@@ -44,7 +44,7 @@ def _places(models: dict[str, str]) -> list[int]:
     return [_COLOURS.get(metric, place) for place, metric in enumerate(models)]
 
 
-def adult(results: Results) -> Any:
+def adult(results: StudyResults) -> Any:
     """Accuracy of diffprivlib's naive Bayes for the income of Adult, with one standard deviation."""
     ax = drawing.axes(
         "DP-GNB on the income of Adult, n = 48,842", x="ε (log scale)", y="accuracy (%)", log="x", width=6.2
@@ -61,7 +61,7 @@ def adult(results: Results) -> Any:
     return drawing.finish(ax, f"Accuracy of diffprivlib's naive Bayes on Adult: {notes}. {shown}.", x=(0.1, 1, 10))
 
 
-def theirs(results: Results, title: str, models: dict[str, str], clean: str) -> Any:
+def theirs(results: StudyResults, title: str, models: dict[str, str], clean: str) -> Any:
     """Accuracy of diffprivlib's models against ε with one standard deviation, as the slides show it."""
     ax = drawing.axes(title, x="global ε (log scale)", y="accuracy (%)", log="x", width=6.2, height=4.2)
     rows = results.where(part=PART)
@@ -77,7 +77,7 @@ def theirs(results: Results, title: str, models: dict[str, str], clean: str) -> 
     return drawing.finish(ax, f"Accuracy on Pima of diffprivlib's models against the global ε. {notes}.", x=TICKS)
 
 
-def accuracy(results: Results, title: str, models: dict[str, str], clean: str) -> Any:
+def accuracy(results: StudyResults, title: str, models: dict[str, str], clean: str) -> Any:
     """Accuracy of some models against ε, and the levels of one without privacy, of the majority class and of a coin."""
     ax = drawing.axes(title, x="global ε (log scale)", y="accuracy (%)", log="x", width=6.2, height=4.2)
     curves, rows = _percent(results, models), results.where(part="pima")
@@ -91,7 +91,7 @@ def accuracy(results: Results, title: str, models: dict[str, str], clean: str) -
     return drawing.finish(ax, f"Accuracy on Pima against the global ε. {notes}. Levels: {shown}.", x=TICKS)
 
 
-def logistic(results: Results) -> Any:
+def logistic(results: StudyResults) -> Any:
     """Accuracy of logistic regression by the functional mechanism against ε."""
     rows = results.where(part="logistic")
     ax = drawing.axes("Functional logistic regression, Pima, n = 768", x="global ε (log scale)", y="accuracy (%)",
@@ -108,7 +108,7 @@ def logistic(results: Results) -> Any:
     return drawing.finish(ax, f"{text} Levels: {shown}.", x=TICKS)
 
 
-def dispersion(results: Results) -> Any:
+def dispersion(results: StudyResults) -> Any:
     """The deviation of a run of linear regression against ε."""
     ax = drawing.axes(
         "How much a run varies, Pima, n = 768",
@@ -125,7 +125,7 @@ def dispersion(results: Results) -> Any:
     return drawing.finish(ax, f"Standard deviation of one run's accuracy against ε. {'; '.join(notes)}.", x=TICKS)
 
 
-def iris(results: Results) -> Any:
+def iris(results: StudyResults) -> Any:
     """k-means against ε."""
     rows = results.where(part="iris")
     ax = drawing.axes(
@@ -165,7 +165,7 @@ def lloyd_steps(points: Floats, centres: Floats) -> list[tuple[str, Floats, NDAr
     raise AssertionError  # pragma: no cover - the loop ends: distances fall, and there are finitely many groups
 
 
-def kmeans_steps(_: Results) -> Any:
+def kmeans_steps(_: StudyResults) -> Any:
     """k-means without privacy, step by step, as the slide shows it: petals of Iris, three centres."""
     from matplotlib.figure import Figure
 
@@ -190,7 +190,7 @@ def kmeans_steps(_: Results) -> Any:
     return drawing.describe(panels[0], f"{text} of {', '.join(map(str, sizes))} flowers.")
 
 
-def table(results: Results) -> Table:
+def table(results: StudyResults) -> Table:
     """Accuracy of every model on Pima."""
     rows = results.where(part="pima")
     lines = [

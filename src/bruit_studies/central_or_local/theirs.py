@@ -9,28 +9,28 @@ import numpy as np
 
 from bruit_studies.central_or_local import comparing
 from bruit_studies.claim import Verdict, confirmed, corrected, refuted, slip
-from bruit_studies.results import Results
+from bruit_studies.results import StudyResults
 
 #: The part of the results with diffprivlib's models on Pima.
 PART = "diffprivlib pima"
 
 
-def gnb_best(results: Results) -> Verdict:
+def gnb_best(results: StudyResults) -> Verdict:
     """GNB against both private models."""
     return comparing.always(results, "gnb", "GNB", {"dp_gnb": "DP-GNB", "stair_gnb": "M_Stair + GNB"}, PART)
 
 
-def dp_beats_stair(results: Results) -> Verdict:
+def dp_beats_stair(results: StudyResults) -> Verdict:
     """DP-GNB against cleaning first."""
     return comparing.always(results, "dp_gnb", "DP-GNB", {"stair_gnb": "M_Stair + GNB"}, PART)
 
 
-def lr_best(results: Results) -> Verdict:
+def lr_best(results: StudyResults) -> Verdict:
     """LR against both private models."""
     return comparing.always(results, "lr", "LR", {"dp_lr": "DP-LR", "stair_lr": "M_Stair + LR"}, PART)
 
 
-def dp_gnb_interest(results: Results) -> Verdict:
+def dp_gnb_interest(results: StudyResults) -> Verdict:
     """What DP-GNB loses to GNB where ε is large."""
     rows = comparing.by_epsilon(results, (10.0, 30.0), PART)
     lost = comparing.gaps_of(rows, "gnb", "dp_gnb")
@@ -50,7 +50,7 @@ def dp_gnb_interest(results: Results) -> Verdict:
     )
 
 
-def dispersion(results: Results) -> Verdict:
+def dispersion(results: StudyResults) -> Verdict:
     """The deviation of a run of DP-LR over that of LR."""
     rows = comparing.by_epsilon(results, part=PART)
     ratios = {epsilon: part.summary("dp_lr").sd / max(part.summary("lr").sd, 1e-9) for epsilon, part in rows.items()}
@@ -65,7 +65,7 @@ def dispersion(results: Results) -> Verdict:
     return judge(sentence, least=min(ratios.values()), most=max(ratios.values()))
 
 
-def lr_random(results: Results) -> Verdict:
+def lr_random(results: StudyResults) -> Verdict:
     """Whether either private regression beats the majority class where ε is at most 10."""
     rows = comparing.by_epsilon(results, (0.1, 10.0), PART)
     names = {"dp_lr": "DP-LR", "stair_lr": "M_Stair + LR"}
@@ -78,7 +78,7 @@ def lr_random(results: Results) -> Verdict:
     return (refuted if all(good.values()) else corrected)(sentence, majority=majority)
 
 
-def stair_lr_wins(results: Results) -> Verdict:
+def stair_lr_wins(results: StudyResults) -> Verdict:
     """Cleaning first against DP-LR where ε is large."""
     rows = comparing.by_epsilon(results, (10.0, 30.0), PART)
     gaps, bounded = comparing.gaps_of(rows, "stair_lr", "dp_lr"), comparing.gaps_of(rows, "stair_lr", "dp_lr_bounded")
@@ -95,7 +95,7 @@ def stair_lr_wins(results: Results) -> Verdict:
     )
 
 
-def import_line(results: Results) -> Verdict:
+def import_line(results: StudyResults) -> Verdict:
     """Whether the models are where the listings look for them."""
     rows = results.where(listing=["GaussianNB as imported", "LinearRegression as imported"])
     stops = [text for text in rows["stops"].tolist() if text]
@@ -108,7 +108,7 @@ def import_line(results: Results) -> Verdict:
     )
 
 
-def without_bounds(results: Results) -> Verdict:
+def without_bounds(results: StudyResults) -> Verdict:
     """Whether the calls without bounds say that they leak."""
     listings = [f"{model} without bounds" for model in ("GaussianNB", "LinearRegression", "KMeans")]
     leaking = sum(results.where(listing=listings)["leaks"].tolist())
@@ -125,7 +125,7 @@ def without_bounds(results: Results) -> Verdict:
     )
 
 
-def labels(results: Results) -> Verdict:
+def labels(results: StudyResults) -> Verdict:
     """Whether the labels that are printed have any noise."""
     rows = results.where(part="diffprivlib iris")
     exact = min(rows.mean("kmeans_labels"), rows.mean("kmeans_bounded_labels"))

@@ -16,9 +16,9 @@ from bruit.cli.console import Exit
 from bruit.cli.exits import ended
 from bruit.errors import ParameterError, StudyError
 from bruit.tables import Column, Table, counted, typeset
-from bruit_studies import NoData, Results, Study, recorded, runner
+from bruit_studies import NoData, Study, StudyResults, recorded, runner
 from bruit_studies.claim import Claim
-from bruit_studies.report import Report
+from bruit_studies.report import StudyReport
 from bruit_studies.runner import FOLDER
 from bruit_studies.study import Plot, Size
 
@@ -56,10 +56,10 @@ def show(
             "STUDY their claims."
         )
     study = known[name] if name in known else claims[name]
-    page = Report.of([study], results)
+    page = StudyReport.of([study], results)
     rows = None if study.name in page.results else recorded.read(study.name)
     if rows is not None:
-        page = Report([study], {study.name: rows})
+        page = StudyReport([study], {study.name: rows})
     judged = {item.claim.id: item for item in page.judged if rows is None or item.verdict.kind != "not judged"}
     chosen = [claim for claim in study.claims if name in (study.name, claim.id)]
     if as_json:
@@ -163,7 +163,7 @@ def report(
     if not results.is_dir():
         raise ParameterError(f"There are no results in {results}: bruit study run --all makes them.")
     chosen = [bruit_studies.find(name) for name in dict.fromkeys(names or [])] or list(bruit_studies.all_studies())
-    page = Report.of(chosen, results)
+    page = StudyReport.of(chosen, results)
     if not page.results:
         raise ParameterError(f"There are no results of these studies in {results}: {page.command} makes them.")
     path = out or results / "report.html"
@@ -190,7 +190,7 @@ def _chosen(names: list[str], everything: bool) -> list[Study]:
     )
 
 
-def _run(study: Study, size: Size, *, seed: int, workers: int | None, out: Path, restart: bool) -> Results:
+def _run(study: Study, size: Size, *, seed: int, workers: int | None, out: Path, restart: bool) -> StudyResults:
     with console.progress(study.name, "trials") as progress:
         return bruit_studies.run(
             study, size=size, seed=seed, workers=workers, folder=out, restart=restart, progress=progress
@@ -221,11 +221,11 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:.2g} minutes" if seconds < 3600 else f"{seconds / 3600:.2g} hours"
 
 
-def _verdicts(study: Study, results: Results) -> list[dict[str, Any]]:
-    return Report([study], {study.name: results}).to_list()
+def _verdicts(study: Study, results: StudyResults) -> list[dict[str, Any]]:
+    return StudyReport([study], {study.name: results}).to_list()
 
 
-def _tell(study: Study, results: Results) -> None:
+def _tell(study: Study, results: StudyResults) -> None:
     verdicts = [claim.verdict(results) for claim in study.claims]
     rows = [
         (verdict.kind, typeset(f"{claim.statement} {verdict.sentence}"))
@@ -265,7 +265,7 @@ def _write_figures(chosen: Any, results: Any, folder: Path, endings: tuple[str, 
     console.note(f"figures: {folder}")
 
 
-def caption(study: Study, plot: Plot, results: Results, figure: Any) -> str:
+def caption(study: Study, plot: Plot, results: StudyResults, figure: Any) -> str:
     """What stands beside an exported figure: its caption, the words that stand for it, and how it was made."""
     from bruit.figures import style
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from bruit_studies import Block, Claim, Plot, Results, Study, Summary, Verdict, confirmed, corrected, refuted
+from bruit_studies import Block, Claim, Plot, Study, StudyResults, Summary, Verdict, confirmed, corrected, refuted
 from bruit_studies.numeric_cleaning import figures, trials
 from bruit_studies.numeric_cleaning.laws import CLAIMS
 from bruit_studies.numeric_cleaning.trials import CLEAN, LAPLACE, PRINTED, RUN, STAIRCASE
@@ -18,12 +18,12 @@ SURE, NEAR = 4.0, 0.06
 _SLIDES = "LDP slides"
 
 
-def _gain(rows: Results, mechanism: str, over: str = LAPLACE) -> Summary:
+def _gain(rows: StudyResults, mechanism: str, over: str = LAPLACE) -> Summary:
     """The difference in accuracy from another mechanism, with the same labels and the same split."""
     return summarise(rows.where(mechanism=mechanism)["accuracy"] - rows.where(mechanism=over)["accuracy"])
 
 
-def _clean(results: Results) -> Verdict:
+def _clean(results: StudyResults) -> Verdict:
     rows = results.where(protocol="clean")
     scores = {metric: rows.mean(metric) for metric in CLEAN}
     evidence = f"accuracy {scores['accuracy']:.4f}, F1 {scores['f1']:.4f}"
@@ -38,7 +38,7 @@ def _clean(results: Results) -> Verdict:
     )
 
 
-def _one_run(results: Results) -> Verdict:
+def _one_run(results: StudyResults) -> Verdict:
     rows = results.where(protocol="printed", mechanism=LAPLACE, epsilon=1.0)
     summaries = {metric: rows.summary(metric) for metric in RUN}
     words = " and ".join(summary.text(".3f") for summary in summaries.values())
@@ -49,7 +49,7 @@ def _one_run(results: Results) -> Verdict:
     return confirmed(f"{evidence}; the printed run lies {away:.1f} deviations from the mean at most.", away=away)
 
 
-def _comparison(results: Results) -> Verdict:
+def _comparison(results: StudyResults) -> Verdict:
     rows = results.where(mechanism=LAPLACE, epsilon=1.0)
     noisy, true = (rows.where(protocol=protocol).summary("accuracy") for protocol in ("printed", "honest"))
     clean = results.where(protocol="clean anew").summary("accuracy")
@@ -68,7 +68,7 @@ def _comparison(results: Results) -> Verdict:
     )
 
 
-def _small(results: Results) -> Verdict:
+def _small(results: StudyResults) -> Verdict:
     rows = results.where(protocol="printed")
     gaps, far = {}, {}
     for epsilon in (epsilon for epsilon in sorted(rows.values("epsilon")) if epsilon < 1):
@@ -97,7 +97,7 @@ def _small(results: Results) -> Verdict:
     )
 
 
-def _useful(results: Results) -> Verdict:
+def _useful(results: StudyResults) -> Verdict:
     rows = results.where(protocol="honest")
     large = [epsilon for epsilon in sorted(rows.values("epsilon")) if epsilon >= 1]
     printed = {epsilon: _gain(rows.where(epsilon=epsilon), PRINTED) for epsilon in large}
@@ -127,7 +127,7 @@ def _useful(results: Results) -> Verdict:
     )
 
 
-def _read_from_data(_: Results) -> Verdict:
+def _read_from_data(_: StudyResults) -> Verdict:
     """What the least, the greatest and the median entry of a column give away about single people."""
     features = trials.diabetes()[0]
     alone = {name: column for name, column in zip(trials.names(), features.T, strict=True) if _sets_a_bound(column)}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bruit.tables import Table
-from bruit_studies import Curve, Results, drawing
+from bruit_studies import Curve, StudyResults, drawing
 from bruit_studies.numeric_cleaning.laws import printed_gamma
 from bruit_studies.numeric_cleaning.trials import LAPLACE, MECHANISMS, PRINTED, RUN, STAIRCASE, majority, mechanism_of
 
@@ -18,11 +18,11 @@ def _axes(title: str, *, x: str = "ε for each attribute (log scale)", y: str = 
     return drawing.axes(title, x=x, y=y, log="x", width=6.4)
 
 
-def _percent(rows: Results, mechanism: str) -> Curve:
+def _percent(rows: StudyResults, mechanism: str) -> Curve:
     return rows.where(mechanism=mechanism).curve("accuracy", "epsilon").times(100)
 
 
-def printed(results: Results) -> Any:
+def printed(results: StudyResults) -> Any:
     """Accuracy against ε as the slide measures it."""
     from bruit.figures import style
 
@@ -38,14 +38,14 @@ def printed(results: Results) -> Any:
     return drawing.finish(ax, f"{text} 60 % with Laplace at ε = 1, lies near its curve.", x=TICKS)
 
 
-def _levels(ax: Any, results: Results) -> None:
+def _levels(ax: Any, results: StudyResults) -> None:
     """What is had without noise, and by tossing a coin."""
     clean = results.where(protocol="clean").mean("accuracy") * 100
     drawing.reference(ax, clean, "without noise", left=True, below=True)
     drawing.reference(ax, 50.0, "coin")
 
 
-def spread(results: Results) -> Any:
+def spread(results: StudyResults) -> Any:
     """Accuracy against ε with its standard deviation, as the slide shows it."""
     ax = _axes("As printed, n = 768: mean and deviation of a run", x="nominal ε for each attribute (log scale)")
     rows = results.where(protocol="printed")
@@ -57,7 +57,7 @@ def spread(results: Results) -> Any:
     return drawing.finish(ax, f"Mean accuracy with a band of one standard deviation: {notes}.", x=TICKS)
 
 
-def density(_: Results) -> Any:
+def density(_: StudyResults) -> Any:
     """The density of staircase noise, with the slide's γ and α and the mended exponent, beside Laplace noise."""
     epsilon = 1.0
     gamma, b = printed_gamma(epsilon), float(np.exp(-epsilon))
@@ -74,7 +74,7 @@ def density(_: Results) -> Any:
     return drawing.finish(ax, f"{text} step of width Δ; Laplace noise for comparison.", x=(-3, -2, -1, 0, 1, 2, 3))
 
 
-def honest(results: Results) -> Any:
+def honest(results: StudyResults) -> Any:
     """Accuracy against the true ε, on true test labels."""
     ax = _axes("At equal true ε, on true test labels, n = 768")
     rows, notes = results.where(protocol="honest"), []
@@ -89,21 +89,21 @@ def honest(results: Results) -> Any:
     return drawing.finish(ax, text, x=TICKS)
 
 
-def gain(results: Results) -> Any:
+def gain(results: StudyResults) -> Any:
     """What the staircase gains over bounded Laplace."""
     ax = _axes("Gain over bounded Laplace, n = 768", y="gain in accuracy (points)")
     rows, curves = results.where(protocol="honest"), {}
     for name, mechanism in (("as printed", PRINTED), ("equal true ε", STAIRCASE), ("clamped", "staircase clamped")):
         kept = rows.where(mechanism=mechanism)
         points = (kept["accuracy"] - rows.where(mechanism=LAPLACE)["accuracy"]) * 100
-        curves[name] = Results(rows.study, {"epsilon": kept["epsilon"], "gain": points}).curve("gain", "epsilon")
+        curves[name] = StudyResults(rows.study, {"epsilon": kept["epsilon"], "gain": points}).curve("gain", "epsilon")
     drawing.curves(ax, curves, first=1)
     drawing.reference(ax, 0.0)
     notes = "; ".join(f"{name} {curve.mean.max():.1f} at most" for name, curve in curves.items())
     return drawing.finish(ax, f"Points of accuracy that the staircase gains over Laplace, by ε: {notes}.", x=TICKS)
 
 
-def leak(_: Results) -> Any:
+def leak(_: StudyResults) -> Any:
     """True over nominal ε of the resampled staircase."""
     from bruit.numbers.staircase_noise import resampled_epsilon
 
@@ -120,7 +120,7 @@ def leak(_: Results) -> Any:
     return drawing.finish(ax, text, x=TICKS)
 
 
-def table(results: Results) -> Table:
+def table(results: StudyResults) -> Table:
     """Accuracy of every mechanism on true test labels."""
     lines = []
     for epsilon, part in results.where(protocol="honest").by("epsilon"):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bruit.numbers import BoundedLaplace, Staircase
 from bruit.numbers.staircase_noise import Error, optimal_gamma, variance
 from bruit.oracles import RandomizedResponse
-from bruit_studies import Claim, Results, Verdict, confirmed, corrected, refuted, slip
+from bruit_studies import Claim, StudyResults, Verdict, confirmed, corrected, refuted, slip
 
 Floats: TypeAlias = NDArray[np.float64]
 Shape: TypeAlias = Callable[[Floats], Floats]
@@ -77,7 +77,7 @@ def mass(epsilon: float, shift: int) -> float:
     return float(2 * alpha * (gamma + np.sum(b ** (steps + shift))))
 
 
-def _laplace(_: Results) -> Verdict:
+def _laplace(_: StudyResults) -> Verdict:
     share = max(laplace_loss(epsilon) / epsilon for epsilon in NOMINAL)
     cells = max(
         BoundedLaplace(epsilon=epsilon, bounds=(0.0, 1.0), cells=256).guarantee.epsilon / epsilon for epsilon in NOMINAL
@@ -91,7 +91,7 @@ def _laplace(_: Results) -> Verdict:
     )
 
 
-def _staircase(_: Results) -> Verdict:
+def _staircase(_: StudyResults) -> Verdict:
     true = [staircase_loss(epsilon) for epsilon in NOMINAL]
     squared = [staircase_loss(epsilon, "squared") for epsilon in NOMINAL]
     if all(loss <= epsilon + 1e-9 for loss, epsilon in zip(true, NOMINAL, strict=True)):
@@ -106,7 +106,7 @@ def _staircase(_: Results) -> Verdict:
     )
 
 
-def _staircase_alone(_: Results) -> Verdict:
+def _staircase_alone(_: StudyResults) -> Verdict:
     shares = [
         unbounded_loss(epsilon, gamma) / epsilon
         for epsilon in NOMINAL
@@ -121,7 +121,7 @@ def _staircase_alone(_: Results) -> Verdict:
     )
 
 
-def _density(_: Results) -> Verdict:
+def _density(_: StudyResults) -> Verdict:
     printed, right = ([mass(epsilon, shift) for epsilon in NOMINAL] for shift in (0, 1))
     if max(abs(total - 1) for total in printed) < 1e-9:
         return confirmed("Its total is 1.")
@@ -137,7 +137,7 @@ def _density(_: Results) -> Verdict:
     )
 
 
-def _gamma(_: Results) -> Verdict:
+def _gamma(_: StudyResults) -> Verdict:
     from scipy.optimize import minimize_scalar
 
     gaps = []
@@ -159,7 +159,7 @@ def _gamma(_: Results) -> Verdict:
     )
 
 
-def _width(_: Results) -> Verdict:
+def _width(_: StudyResults) -> Verdict:
     whole, tenth, near = laplace_loss(1.0), laplace_loss(1.0, 0.1), laplace_loss(1.0, 0.1, 0.1)
     if tenth <= 1 + 1e-9:
         return refuted(f"A tenth of the width is enough: the greatest log-ratio is {tenth:.3f}.", tenth=tenth)
@@ -172,7 +172,7 @@ def _width(_: Results) -> Verdict:
     )
 
 
-def _composition(_: Results) -> Verdict:
+def _composition(_: StudyResults) -> Verdict:
     coin, number = RandomizedResponse(epsilon=1.0, k=2), BoundedLaplace(epsilon=1.0, bounds=(0.0, 1.0), cells=16)
     # Every pair of reports given every pair of values: the joint law of a small record, by enumeration.
     joint = np.log(np.kron(np.array(coin.matrix(), float), number.probabilities()))

@@ -12,8 +12,8 @@ from bruit_studies import (
     Block,
     Claim,
     Plot,
-    Results,
     Study,
+    StudyResults,
     Verdict,
     confirmed,
     corrected,
@@ -33,7 +33,7 @@ _SLIDES, _CIKM, _PVLDB = "several-attributes slides", "CIKM 2021", "PVLDB 2023"
 _BOTH = {"published": "the published calibration", "person": "the same ε for a person"}
 
 
-def _reproduced(results: Results, method: str) -> Verdict:
+def _reproduced(results: StudyResults, method: str) -> Verdict:
     summaries = trials.cells(results, data="nursery", calibration="published", method=method)
     gaps, excess = [], []
     for epsilon, published in zip(trials.EPSILONS, trials.NURSERY[method], strict=True):
@@ -59,7 +59,7 @@ def _percent(share: float) -> str:
     return f"{share * 100:+.1f} %".replace("-", "−")
 
 
-def _person(results: Results) -> Verdict:
+def _person(results: StudyResults) -> Verdict:
     from bruit import audit
     from bruit.collection import RSFD, Plan
 
@@ -79,7 +79,7 @@ def _person(results: Results) -> Verdict:
     )
 
 
-def _attribute(results: Results) -> Verdict:
+def _attribute(results: StudyResults) -> Verdict:
     """With p and q at ε, as the slide's surface has them: what a person has then, and one attribute."""
     rows = results.where(part="exact", calibration="person", method=["RS+FD[GRR]", "RS+FD[OUE-z]", "RS+FD[ADP]"])
     person, attribute = (float((rows[unit] / rows["epsilon"]).max()) for unit in ("person", "attribute"))
@@ -94,7 +94,7 @@ def _attribute(results: Results) -> Verdict:
     )
 
 
-def _split(results: Results) -> Verdict:
+def _split(results: StudyResults) -> Verdict:
     ratios: dict[str, list[float]] = {}
     wins = 0
     for metric in ("mse", "raw"):
@@ -111,7 +111,7 @@ def _split(results: Results) -> Verdict:
     return confirmed(f"Always: {evidence}.", **figures)
 
 
-def _close(results: Results) -> Verdict:
+def _close(results: StudyResults) -> Verdict:
     at = {}
     for name in trials.CALIBRATIONS:
         settings = trials.cells(results, calibration=name).values()
@@ -130,7 +130,7 @@ def _close(results: Results) -> Verdict:
     return refuted(sentence, **figures)
 
 
-def _realistic(results: Results) -> Verdict:
+def _realistic(results: StudyResults) -> Verdict:
     gains, notes, figures = {}, [], {}
     summaries = trials.cells(results)
     for data in results.where(part="error").values("data"):
@@ -162,7 +162,7 @@ def _realistic(results: Results) -> Verdict:
     )
 
 
-def _free(results: Results) -> Verdict:
+def _free(results: StudyResults) -> Verdict:
     rows = results.where(part="exact", epsilon=trials.EPSILONS[1])
     uniform, prior = rows.where(method="RS+FD[GRR]"), rows.where(method="RS+RFD[GRR]")
     gap = float(np.abs(uniform["person"] - prior["person"]).max())
@@ -179,7 +179,7 @@ def _free(results: Results) -> Verdict:
     )
 
 
-def _dispersion(results: Results) -> Verdict:
+def _dispersion(results: StudyResults) -> Verdict:
     rows = results.where(part="error", data="nursery", calibration="published")
     relative = [s.sd / s.mean for by in trials.cells(rows).values() for s in by.values()]
     swaps = {}

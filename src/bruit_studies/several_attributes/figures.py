@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bruit.tables import Table
-from bruit_studies import Results, drawing
+from bruit_studies import StudyResults, drawing
 from bruit_studies.several_attributes import trials
 
 _TITLES = {"published": "as published, ε' > ε", "person": "ε for a person"}
@@ -15,7 +15,7 @@ _TITLES = {"published": "as published, ε' > ε", "person": "ε for a person"}
 _PEOPLE = {"nursery": "12,960", "adult": "48,842", "acs_employment": "10,336"}
 
 
-def reproduction(results: Results) -> Any:
+def reproduction(results: StudyResults) -> Any:
     """Our means on Nursery beside the published ones."""
     from matplotlib.lines import Line2D
 
@@ -42,7 +42,7 @@ def reproduction(results: Results) -> Any:
     return drawing.finish(ax, f"Mean squared error on Nursery against ε, by method. At ε = ln 3: {', '.join(notes)}.")
 
 
-def errors(results: Results, data: str) -> Any:
+def errors(results: StudyResults, data: str) -> Any:
     """All methods on one table, at both calibrations, on the same scale."""
     rows = results.where(part="error", data=data)
     panels, notes = drawing.panels(2, height=3.9), []
@@ -66,7 +66,7 @@ def errors(results: Results, data: str) -> Any:
     )
 
 
-def _with_dispersion(ax: Any, part: Results, method: str) -> None:
+def _with_dispersion(ax: Any, part: StudyResults, method: str) -> None:
     """The mean with its 95 % band, and a pale band of the middle 80 % of collections."""
     curve = part.curve("mse", "epsilon")
     single = np.array([part.where(epsilon=epsilon).quantiles("mse", (0.1, 0.9)) for epsilon in curve.x])
@@ -74,7 +74,7 @@ def _with_dispersion(ax: Any, part: Results, method: str) -> None:
     drawing.shade(ax, curve.x, single[:, 0], single[:, 1], drawing.look_of(method)["color"], alpha=0.1)
 
 
-def guarantees(results: Results) -> Any:
+def guarantees(results: StudyResults) -> Any:
     """The exact ε of a person and of one attribute against the stated one, at the published calibration."""
     from bruit.figures import style
 
@@ -109,7 +109,7 @@ def _epsilon_axis(ax: Any) -> None:
     ax.set_xticks(trials.EPSILONS, [trials.name(epsilon) for epsilon in trials.EPSILONS])
 
 
-def table(results: Results) -> Table:
+def table(results: StudyResults) -> Table:
     """Every method on every table at ε = ln 3, with the dispersion of a run and the ε of a person."""
     epsilon = trials.EPSILONS[1]
     exact = results.where(part="exact", calibration="published", epsilon=epsilon)

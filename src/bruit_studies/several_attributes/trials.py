@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.entropy import Entropy
-from bruit_studies import Results, Summary
+from bruit_studies import StudyResults, Summary
 
 if TYPE_CHECKING:
     from bruit.collection import Plan
@@ -130,7 +130,7 @@ def name(epsilon: float) -> str:
     return f"ln {round(math.exp(epsilon))}"
 
 
-def cells(results: Results, metric: str = "mse", **where: Any) -> dict[tuple[str, str, float], dict[str, Summary]]:
+def cells(results: StudyResults, metric: str = "mse", **where: Any) -> dict[tuple[str, str, float], dict[str, Summary]]:
     """Summaries by method, for each table, calibration and ε.
 
     The relative dispersion of a run hardly depends on ε: it is pooled over ε, so that few runs give a fair error.

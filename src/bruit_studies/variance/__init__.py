@@ -8,7 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.tables import Table
-from bruit_studies import Block, Claim, Plot, Results, Study, Verdict, confirmed, corrected, drawing, improved, refuted
+from bruit_studies import (
+    Block,
+    Claim,
+    Plot,
+    Study,
+    StudyResults,
+    Verdict,
+    confirmed,
+    corrected,
+    drawing,
+    improved,
+    refuted,
+)
 from bruit_studies.variance import trials
 
 ORACLES = ("GRR", "SUE", "OUE", "BLH", "OLH", "SS", "HR", "PGR")
@@ -20,14 +32,14 @@ _SLIDES = "several-attributes slides"
 _OTHERS = "slide “Autres mécanismes avec même estimateur/variance”"
 
 
-def _course_table(results: Results, frequency: float) -> tuple[list[float], NDArray[np.float64]]:
+def _course_table(results: StudyResults, frequency: float) -> tuple[list[float], NDArray[np.float64]]:
     """ε, and the variances of the slides' mechanisms (rows) at this frequency."""
     rows = results.where(part="oracles", frequency=frequency)
     curves = [rows.where(oracle=name).curve("variance", "epsilon") for name in COURSE]
     return curves[0].x.tolist(), np.array([curve.mean for curve in curves])
 
 
-def _oue_minimises(results: Results) -> Verdict:
+def _oue_minimises(results: StudyResults) -> Verdict:
     rare, half = (results.where(part="unary", frequency=f) for f in (0.0, 0.5))
     worst = float(np.nanmax(half["loss"]))
     at = half["epsilon"][int(np.nanargmax(half["loss"]))]
@@ -44,7 +56,7 @@ def _oue_minimises(results: Results) -> Verdict:
     )
 
 
-def _choice_by_star(results: Results) -> Verdict:
+def _choice_by_star(results: StudyResults) -> Verdict:
     epsilons, rare = _course_table(results, 0.0)
     losses = {}
     for f in (0.01, 0.1, 0.5, 1.0):
@@ -63,7 +75,7 @@ def _choice_by_star(results: Results) -> Verdict:
     )
 
 
-def _one_over_n(results: Results) -> Verdict:
+def _one_over_n(results: StudyResults) -> Verdict:
     rows = results.where(part="oracles")
     ratios = rows["small"] / rows["variance"] * 100 / trials.N
     gap = float(np.abs(ratios - 1).max())
@@ -79,7 +91,7 @@ def _one_over_n(results: Results) -> Verdict:
     )
 
 
-def _zero_is_debatable(results: Results) -> Verdict:
+def _zero_is_debatable(results: StudyResults) -> Verdict:
     row = results.where(part="coverage", epsilon=4.0, frequency=0.5, n=1000)
     covered = row.mean("covered")
     rare = results.where(part="coverage", epsilon=4.0, frequency=0.0, n=1000).mean("covered")
@@ -92,7 +104,7 @@ def _zero_is_debatable(results: Results) -> Verdict:
     return confirmed(f"{evidence}.", covered=covered)
 
 
-def _divided(results: Results) -> Verdict:
+def _divided(results: StudyResults) -> Verdict:
     rows = results.where(part="split or sample", frequency=0.0)
     ratio = rows["split"] / rows["undivided"]
     if ratio.min() < 1:
@@ -105,7 +117,7 @@ def _divided(results: Results) -> Verdict:
     )
 
 
-def _sampling_and_f(results: Results) -> Verdict:
+def _sampling_and_f(results: StudyResults) -> Verdict:
     rare, half = (results.where(part="split or sample", frequency=f) for f in (0.0, 0.5))
     wins = rare["split"] < rare["sample"]
     better = half["split"] < half["sample"]
@@ -122,7 +134,7 @@ def _sampling_and_f(results: Results) -> Verdict:
     )
 
 
-def _fakes_unbiased(results: Results) -> Verdict:
+def _fakes_unbiased(results: StudyResults) -> Verdict:
     errors = {key: part.summary("error") for key, part in results.where(part="fakes").by("d", "k")}
     worst = max(abs(error.mean) / error.error for error in errors.values())
     bias = max(abs(error.mean) for error in errors.values())
@@ -134,7 +146,7 @@ def _fakes_unbiased(results: Results) -> Verdict:
     )
 
 
-def _fakes_variance(results: Results) -> Verdict:
+def _fakes_variance(results: StudyResults) -> Verdict:
     rows = results.where(part="fakes")
     seen = [part.summary("error").sd ** 2 for _, part in rows.by("d", "k")]
     printed = np.array([v / part.mean("printed") for v, (_, part) in zip(seen, rows.by("d", "k"), strict=True)])
@@ -154,7 +166,7 @@ def _fakes_variance(results: Results) -> Verdict:
     )
 
 
-def _grid(results: Results, calibration: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _grid(results: StudyResults, calibration: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """d, k and VAR₁ − VAR₂, a row per k."""
     rows = results.where(part="surface", calibration=calibration)
     d, k = np.unique(rows["d"]), np.unique(rows["k"])
@@ -163,7 +175,7 @@ def _grid(results: Results, calibration: str) -> tuple[NDArray[Any], NDArray[Any
     return d, k, table
 
 
-def _neither_always(results: Results) -> Verdict:
+def _neither_always(results: StudyResults) -> Verdict:
     shares = {name: float((_grid(results, name)[2] < 0).mean()) for name in ("published", "same")}
     if not all(0 < share < 1 for share in shares.values()):
         return refuted("One of the two is always better.", **shares)
@@ -174,7 +186,7 @@ def _neither_always(results: Results) -> Verdict:
     )
 
 
-def _printed_axis(results: Results) -> Verdict:
+def _printed_axis(results: StudyResults) -> Verdict:
     ends = {name: (float(t.min()), float(t.max())) for name in ("published", "same") for t in [_grid(results, name)[2]]}
     (low, high), (same_low, same_high) = ends["published"], ends["same"]
     evidence = f"With the slides' own p and q at ε the difference runs from {same_low:.3f} to {same_high:.3f}"
@@ -189,7 +201,7 @@ def _printed_axis(results: Results) -> Verdict:
     )
 
 
-def _draw_oracles(results: Results) -> Any:
+def _draw_oracles(results: StudyResults) -> Any:
     rows = results.where(part="oracles", frequency=0.0)
     ax = drawing.axes(
         "Var* of every oracle, k = 128, N = 100,000",
@@ -214,7 +226,7 @@ def _dashes(place: int) -> Any:
     return drawing.DASHES[place % 3]
 
 
-def _draw_ratios(results: Results) -> Any:
+def _draw_ratios(results: StudyResults) -> Any:
     rows = results.where(part="oracles", frequency=0.0)
     curves = {name: rows.where(oracle=name).curve("variance", "epsilon") for name in rows.values("oracle")}
     least = np.min([curve.mean for curve in curves.values() if curve.x.size == len(trials.EPSILONS)], axis=0)
@@ -240,7 +252,7 @@ def _draw_ratios(results: Results) -> Any:
     )
 
 
-def _draw_misleading(results: Results) -> Any:
+def _draw_misleading(results: StudyResults) -> Any:
     rows = results.where(part="coverage", epsilon=4.0)
     ax = drawing.axes(
         "OUE, ε = 4: intervals built on Var* miss frequent values",
@@ -260,7 +272,7 @@ def _draw_misleading(results: Results) -> Any:
     )
 
 
-def _draw_surface(results: Results) -> Any:
+def _draw_surface(results: StudyResults) -> Any:
     from bruit.figures import style
 
     titles = {
@@ -300,7 +312,7 @@ def _diverging() -> Any:
     return LinearSegmentedColormap.from_list("bruit", [style.ORACLES["GRR"], "#f4f4f4", style.ORACLES["OUE"]])
 
 
-def _table(results: Results) -> Table:
+def _table(results: StudyResults) -> Table:
     rows = results.where(part="oracles")
     wanted = [trials.EPSILONS[place] for place in (7, 11, 14, 17)]
     body = []

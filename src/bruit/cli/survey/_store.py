@@ -13,7 +13,7 @@ from bruit.errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
     from bruit.collector import Store
-    from bruit.collector.desk import Desk
+    from bruit.collector.open_survey import OpenSurvey
 
 #: Where opened surveys are, unless said otherwise.
 DEFAULT = "surveys.sqlite"
@@ -47,8 +47,8 @@ def keep(store: Store, survey: Path, name: str, *, links: bool = False, public: 
     from datetime import UTC, datetime
 
     from bruit.collector import Opened
-    from bruit.collector.desk import document, link_hash
     from bruit.collector.links import token
+    from bruit.collector.open_survey import document, link_hash
     from bruit.survey import Survey
 
     secret = token(26)
@@ -58,16 +58,16 @@ def keep(store: Store, survey: Path, name: str, *, links: bool = False, public: 
     return secret, store.add(opened)
 
 
-def desk(store: Store, name: str) -> Desk:
+def open_survey(store: Store, name: str) -> OpenSurvey:
     """An opened survey."""
-    from bruit.collector.desk import Desk
+    from bruit.collector.open_survey import OpenSurvey
 
     survey = store.survey(name)
     if survey is None:
         names = store.names()[:_MOST_NAMES]
         known = f" There are {', '.join(names)}." if names else " There are none."
         raise ParameterError(f"The store has no survey {name!r}.{_checks.suggestion(name, names)}{known}")
-    return Desk(survey)
+    return OpenSurvey(survey)
 
 
 def clean_name(name: str) -> str:

@@ -36,11 +36,11 @@ def close(
 
     keeper = _store.opened(store)
     try:
-        desk = _store.desk(keeper, name)
-        is_shown = keeper.totals(name).answered >= desk.survey.shown_from
+        open_survey = _store.open_survey(keeper, name)
+        is_shown = keeper.totals(name).answered >= open_survey.survey.shown_from
         if everything and not is_shown:
             raise ParameterError(
-                f"--all needs {counted(desk.survey.shown_from, 'answer')}, from which on results are shown."
+                f"--all needs {counted(open_survey.survey.shown_from, 'answer')}, from which on results are shown."
             )
         waiting = keeper.waiting(name) if is_shown and everything is None else 0
         if waiting:
@@ -50,7 +50,7 @@ def close(
                 "--no-all to leave them out for good."
             )
         keeper.close(name, whole=everything)
-        shown = results(keeper, desk)
+        shown = results(keeper, open_survey)
     finally:
         keeper.disconnect()
     console.say(

@@ -19,7 +19,7 @@ from bruit.tables import counted
 if TYPE_CHECKING:
     from bruit.collector import Store
     from bruit.collector.collecting import Collected, Place
-    from bruit.collector.desk import Desk
+    from bruit.collector.open_survey import OpenSurvey
     from bruit.survey.code_files import CodeRow
 
 #: How many places of codes that do not count are named.
@@ -70,22 +70,22 @@ def collect(
 def _collect(address: str, path: Path, name: str, rows: list[CodeRow], per: str | None, *, kept: bool) -> None:
     from bruit.collector.collecting import check
     from bruit.collector.collecting import collect as count
-    from bruit.collector.desk import Desk
+    from bruit.collector.open_survey import OpenSurvey
     from bruit.collector.results import results
 
     keeper = _store.opened(address, new=True)
     try:
         known = keeper.survey(name)
         if known is not None:
-            check(Desk(known))
+            check(OpenSurvey(known))
         _store.keep(keeper, path, name)
-        desk = _store.desk(keeper, name)
-        check(desk)
-        collected = count(keeper, desk, rows, per_submitter=per is not None)
-        _report(collected, keeper, desk, per)
+        open_survey = _store.open_survey(keeper, name)
+        check(open_survey)
+        collected = count(keeper, open_survey, rows, per_submitter=per is not None)
+        _report(collected, keeper, open_survey, per)
         if not kept:
-            keeper.close(name, whole=True if keeper.totals(name).answered >= desk.survey.shown_from else None)
-            show(results(keeper, _store.desk(keeper, name)), path.stem)
+            keeper.close(name, whole=True if keeper.totals(name).answered >= open_survey.survey.shown_from else None)
+            show(results(keeper, _store.open_survey(keeper, name)), path.stem)
         else:
             console.say(f"Next: bruit survey results {name} --store {address}", style="dim", whole=True)
     finally:
@@ -105,9 +105,9 @@ def _rows(file: Path, per: str | None) -> list[CodeRow]:
         return read_rows(file.name, content.read(MOST_BYTES + 1), per)
 
 
-def _report(collected: Collected, keeper: Store, desk: Desk, per: str | None) -> None:
+def _report(collected: Collected, keeper: Store, open_survey: OpenSurvey, per: str | None) -> None:
     """What became of the codes, and how many people are counted of those that are expected."""
-    answered, expected = keeper.totals(desk.name).answered, desk.survey.expected
+    answered, expected = keeper.totals(open_survey.name).answered, open_survey.survey.expected
     size = "" if expected is None else f" of {counted(expected, 'person')}"
     console.say(f"Counted: {counted(answered, 'answer')}{size}; new: {counted(collected.counted, 'code')}.", "bold")
     for line in _lines(collected, per):

@@ -22,9 +22,11 @@ def delete(
     """
     keeper = _store.opened(store)
     try:
-        desk = _store.desk(keeper, name)
+        open_survey = _store.open_survey(keeper, name)
         if not yes:
-            raise ParameterError(f"This deletes {desk.name!r} for good: say bruit survey delete {desk.name} --yes.")
+            raise ParameterError(
+                f"This deletes {open_survey.name!r} for good: say bruit survey delete {open_survey.name} --yes."
+            )
         keeper.delete(name)
     finally:
         keeper.disconnect()

@@ -28,7 +28,7 @@ def export(
 
     keeper = _store.opened(store)
     try:
-        shown = results(keeper, _store.desk(keeper, name))
+        shown = results(keeper, _store.open_survey(keeper, name))
         files = write(shown, to, replace=replace)
     finally:
         keeper.disconnect()

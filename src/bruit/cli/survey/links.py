@@ -38,7 +38,7 @@ def links(
         _options.check_file(slips, "--slips", (".html",))
     keeper = _store.opened(store)
     try:
-        desk = _store.desk(keeper, name)
+        open_survey = _store.open_survey(keeper, name)
         issued = [f"{address.rstrip('/')}/s/{name}#{token}" for token in tokens.issue(keeper, name, number)]
     finally:
         keeper.disconnect()
@@ -46,5 +46,5 @@ def links(
         for link in issued:
             console.say(link, whole=True)
     else:
-        documents.write_secret(slips, tokens.slips(desk.survey, issued).decode())
+        documents.write_secret(slips, tokens.slips(open_survey.survey, issued).decode())
         console.note(f"{slips} has {len(issued)} links. Print it, then delete it.")

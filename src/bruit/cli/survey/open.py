@@ -61,7 +61,7 @@ def open_survey(
     if name is not None and len(files or []) != 1:
         raise ParameterError("--name is for one survey file.")
     keeper = _store.opened(store, new=bool(files), serves=True)
-    from bruit.collector.desk import Desk
+    from bruit.collector.open_survey import OpenSurvey
     from bruit.collector.server import Limits
     from bruit.collector.serving import Listening, server
 
@@ -71,7 +71,7 @@ def open_survey(
     try:
         for file in files or []:
             opened = _keep(keeper, file, _store.clean_name(name or file.stem), base, links, public, new_token)
-            content = Desk(opened, insecure_demo=insecure_demo).page
+            content = OpenSurvey(opened, insecure_demo=insecure_demo).page
             console.say(f"  page:     sha256 {sha256(content).hexdigest()}", whole=True)
         if not keeper.names():
             raise ParameterError("The store has no survey: name a survey file, which bruit survey new makes.")
@@ -97,8 +97,8 @@ def open_survey(
 
 def _keep(keeper: Store, file: Path, name: str, base: str, links: bool, public: bool, new_token: bool) -> Opened:
     """Keep a survey and print its links; the survey as the store has it."""
-    from bruit.collector.desk import link_hash
     from bruit.collector.links import qr_terminal
+    from bruit.collector.open_survey import link_hash
     from bruit.survey import Survey
 
     survey = Survey.read(file)

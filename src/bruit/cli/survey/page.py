@@ -81,11 +81,11 @@ def _opened(address: str, name: str, survey: Survey, links: bool) -> tuple[Surve
 
     keeper = _store.opened(address)
     try:
-        desk = _store.desk(keeper, name)
+        open_survey = _store.open_survey(keeper, name)
     finally:
         keeper.disconnect()
-    if desk.survey.digest != survey.digest:
+    if open_survey.survey.digest != survey.digest:
         raise ParameterError(f"The survey {name!r} in the store has other questions or texts: name it with --name.")
-    if links and not desk.opened.links:
+    if links and not open_survey.opened.links:
         raise ParameterError(f"The survey {name!r} was opened without --links: leave --links out.")
-    return desk.survey, desk.opened.links
+    return open_survey.survey, open_survey.opened.links

@@ -15,7 +15,7 @@ from bruit.cli.survey import _store
 from bruit.tables import counted
 
 if TYPE_CHECKING:
-    from bruit.collector.results import Question, Results
+    from bruit.collector.results import QuestionResult, SurveyResults
     from bruit.survey import Survey
 
 
@@ -39,7 +39,7 @@ def results(
         _options.check_file(output, "--output", (".html",))
     keeper = _store.opened(store)
     try:
-        shown = look(keeper, _store.desk(keeper, name))
+        shown = look(keeper, _store.open_survey(keeper, name))
     finally:
         keeper.disconnect()
     if output is not None:
@@ -50,7 +50,7 @@ def results(
         show(shown, name)
 
 
-def write_page(shown: Results, output: Path) -> None:
+def write_page(shown: SurveyResults, output: Path) -> None:
     """Write the page of results, for whoever runs the survey."""
     from bruit.collector.results_page import page
 
@@ -58,7 +58,7 @@ def write_page(shown: Results, output: Path) -> None:
     console.note(f"{output} is the page of results.")
 
 
-def show(shown: Results, name: str) -> None:
+def show(shown: SurveyResults, name: str) -> None:
     """Print the estimates of a survey."""
     from bruit.collector.results_page import held_back, notes
     from bruit.collector.wording import TEXTS
@@ -96,14 +96,14 @@ def show(shown: Results, name: str) -> None:
             console.say(f"{which}{question.name}: {line}", "dim")
 
 
-def _questions(shown: Results) -> Iterator[tuple[str, Question]]:
+def _questions(shown: SurveyResults) -> Iterator[tuple[str, QuestionResult]]:
     """The questions of all rounds, with what says of which round each is."""
     for number, questions in shown.rounds.items():
         for question in questions:
             yield f"round {number}, " if shown.survey.has_rounds else "", question
 
 
-def _lines(survey: Survey, question: Question, words: Mapping[str, str]) -> Iterator[str]:
+def _lines(survey: Survey, question: QuestionResult, words: Mapping[str, str]) -> Iterator[str]:
     """The estimate of a question in words, those of its groups that can be compared, and what is not shown."""
     from bruit.collector.sentences import group_caption, hidden_groups, hidden_question, leaves_open, sentence
 

@@ -15,7 +15,7 @@ from bruit.errors import MissingExtraError
 from bruit.tables import wrap
 from bruit_studies.cli.tour import story
 from bruit_studies.cli.tour.facts import Facts
-from bruit_studies.cli.tour.story import Block
+from bruit_studies.cli.tour.story import TourStep
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,7 +43,7 @@ class TourResult:
     """
 
     facts: Facts
-    blocks: tuple[Block, ...] = field(repr=False)
+    blocks: tuple[TourStep, ...] = field(repr=False)
     files: tuple[Path, ...]
     warning: str = ""
 
@@ -100,7 +100,7 @@ def _prepare(folder: Path) -> None:
         raise type(error)(error.errno, advice, str(folder)) from None
 
 
-def _write(folder: Path, facts: Facts, blocks: list[Block], *, page: bool) -> tuple[tuple[Path, ...], str]:
+def _write(folder: Path, facts: Facts, blocks: list[TourStep], *, page: bool) -> tuple[tuple[Path, ...], str]:
     """Files written, and why figures and page are not among them."""
     results = folder / "marital-status.csv"
     documents.write_text(results, facts.marital.to_csv())
@@ -128,7 +128,7 @@ def _write(folder: Path, facts: Facts, blocks: list[Block], *, page: bool) -> tu
     return tuple(files), ""
 
 
-def _text(facts: Facts, blocks: list[Block]) -> str:
+def _text(facts: Facts, blocks: list[TourStep]) -> str:
     """The tour as the terminal has it, without colours."""
     from rich.console import Console
 
@@ -140,7 +140,7 @@ def _text(facts: Facts, blocks: list[Block]) -> str:
     return file.getvalue()
 
 
-def _page(facts: Facts, blocks: list[Block], pictures: dict[int, Picture]) -> Page:
+def _page(facts: Facts, blocks: list[TourStep], pictures: dict[int, Picture]) -> Page:
     from bruit import __version__
     from bruit.pages import Page, Section
 
@@ -171,7 +171,7 @@ def _tell_title(console: Console, facts: Facts) -> None:
     _say(console, story.lead(facts))
 
 
-def _tell(console: Console, block: Block) -> None:
+def _tell(console: Console, block: TourStep) -> None:
     console.print()
     console.print(block.heading, style="bold", markup=False)
     for paragraph in block.paragraphs:

@@ -32,7 +32,7 @@ TRIALS, SURE = 200_000, 0.9999
 
 
 @dataclass(frozen=True)
-class Row:
+class FactRow:
     """The estimate of one answer next to the truth, as shares."""
 
     label: str
@@ -121,7 +121,7 @@ class Facts:
         return int(self._income_tally.counts[1])
 
     @cached_property
-    def yes(self) -> Row:
+    def yes(self) -> FactRow:
         """The share of people whose income is above 50K."""
         truth = float((self.data["income"] == ">50K").mean())
         return _rows(self.income, [1 - truth, truth])[1]
@@ -146,7 +146,7 @@ class Facts:
         return self.surveys[EPSILON]
 
     @cached_property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[FactRow]:
         """The second survey, answer by answer, the most frequent first."""
         return sorted(_rows(self.marital, self.marital_truth), key=lambda row: -row.estimate)
 
@@ -245,9 +245,9 @@ class Facts:
         return empirical(oracle, first, second, trials=TRIALS, level=SURE, rng=self.seed).epsilon_lower
 
 
-def _rows(answer: Estimate, truth: Any) -> list[Row]:
+def _rows(answer: Estimate, truth: Any) -> list[FactRow]:
     ends = answer.interval(LEVEL)
     return [
-        Row(str(label), float(answer.frequency[i]), float(ends[i, 0]), float(ends[i, 1]), float(truth[i]))
+        FactRow(str(label), float(answer.frequency[i]), float(ends[i, 0]), float(ends[i, 1]), float(truth[i]))
         for i, label in enumerate(answer.labels)
     ]

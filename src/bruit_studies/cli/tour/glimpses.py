@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import bruit_studies
-from bruit_studies import Block, Results, Study
-from bruit_studies.report import Judged, Report
+from bruit_studies import Block, Study, StudyResults
+from bruit_studies.report import Judged, StudyReport
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def judged(seed: int) -> list[Judged]:
     whole = [bruit_studies.find(glimpse.study) for glimpse in GLIMPSES]
     results = {study.name: _run(glimpse.cut(study), seed) for glimpse, study in zip(GLIMPSES, whole, strict=True)}
     shown = {claim for glimpse in GLIMPSES for claim in glimpse.claims}
-    return [verdict for verdict in Report(whole, results).judged if verdict.claim.id in shown]
+    return [verdict for verdict in StudyReport(whole, results).judged if verdict.claim.id in shown]
 
 
 def trials() -> int:
@@ -73,6 +73,6 @@ def facts(judged: Judged) -> dict[str, Any]:
     return {"id": judged.claim.id, "verdict": judged.verdict.kind, "evidence": judged.verdict.sentence}
 
 
-def _run(study: Study, seed: int) -> Results:
+def _run(study: Study, seed: int) -> StudyResults:
     with tempfile.TemporaryDirectory() as folder:
         return bruit_studies.run(study, seed=seed, folder=folder, workers=0)

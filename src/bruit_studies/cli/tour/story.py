@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from bruit.tables import Table, at_least, at_most, counted, interval_of, typeset
 from bruit_studies.cli.tour import glimpses
-from bruit_studies.cli.tour.facts import EPSILON, LEVEL, PRIORS, SURE, TRIALS, TWIN, Facts, Row
+from bruit_studies.cli.tour.facts import EPSILON, LEVEL, PRIORS, SURE, TRIALS, TWIN, FactRow, Facts
 
 TITLE = "A survey that protects everybody who answers"
 
@@ -18,7 +18,7 @@ _DIGITS = Context(prec=40)
 
 
 @dataclass(frozen=True)
-class Block:
+class TourStep:
     """A step of the tour; the first `texts` columns of its table are texts, the others numbers."""
 
     heading: str
@@ -44,12 +44,12 @@ def lead(facts: Facts) -> str:
     return f"{len(facts.data):,} real people, two questions, and no answer leaves anybody in the clear ({kind})."
 
 
-def one_person(facts: Facts) -> Block:
+def one_person(facts: Facts) -> TourStep:
     """What two coins do, and what one report tells."""
     coins = facts.coins
     odds = coins.p / coins.q
     even = coins.guarantee.belief(0.5)[1]
-    return Block(
+    return TourStep(
         "1. One person, two coins",
         (
             "The question: is your income above 50K? Toss a coin that nobody else sees. Heads: tell the truth. "
@@ -64,11 +64,11 @@ def one_person(facts: Facts) -> Block:
     )
 
 
-def survey(facts: Facts) -> Block:
+def survey(facts: Facts) -> TourStep:
     """What everybody's reports tell together."""
     coins, yes, n = facts.coins, facts.yes, facts.income.n
     scale, shift = 1 / (coins.p - coins.q), coins.q / (coins.p - coins.q)
-    return Block(
+    return TourStep(
         "2. The survey",
         (
             f"{n:,} people answer in this way. {facts.yes_reports:,} reports say yes, a share of "
@@ -82,12 +82,12 @@ def survey(facts: Facts) -> Block:
     )
 
 
-def seven_answers(facts: Facts) -> Block:
+def seven_answers(facts: Facts) -> TourStep:
     """A question with more answers."""
     rows = facts.rows
     covered = sum(row.covered for row in rows)
     p, q = facts.mechanism(EPSILON).p, facts.mechanism(EPSILON).q
-    return Block(
+    return TourStep(
         f"3. {len(rows)} answers at ε = {EPSILON:g}",
         (
             "Marital status, by generalised randomised response (GRR): each person reports the true answer with "
@@ -100,11 +100,11 @@ def seven_answers(facts: Facts) -> Block:
     )
 
 
-def price(facts: Facts) -> Block:
+def price(facts: Facts) -> TourStep:
     """What a smaller or larger ε would have done."""
     first, last = facts.prices[0], facts.prices[-1]
     prior = _percent(PRIORS[0], 0)
-    return Block(
+    return TourStep(
         "4. What ε buys",
         (
             f"The same survey at several ε. From ε = {first.epsilon:g} to {last.epsilon:g} the intervals become "
@@ -120,11 +120,11 @@ def price(facts: Facts) -> Block:
     )
 
 
-def trust(facts: Facts) -> Block:
+def trust(facts: Facts) -> TourStep:
     """Why one may believe the ε."""
     evidence = facts.trust
     ratio = _DIGITS.divide(Decimal(evidence.own), Decimal(evidence.other))
-    return Block(
+    return TourStep(
         "5. Why believe it?",
         (
             "Probabilities are ratios of whole numbers, and reports are drawn by comparing whole numbers; no rounding "
@@ -149,9 +149,9 @@ def trust(facts: Facts) -> Block:
     )
 
 
-def your_turn(_: Facts) -> Block:
+def your_turn(_: Facts) -> TourStep:
     """How to do the same with another file."""
-    return Block(
+    return TourStep(
         "6. Your turn",
         ("The same from the command line, with a file of your own or with this one:",),
         code=(
@@ -162,11 +162,11 @@ def your_turn(_: Facts) -> Block:
     )
 
 
-def claims(facts: Facts) -> Block:
+def claims(facts: Facts) -> TourStep:
     """What a few studies make of what is taught, and how to run all of them."""
     counts = Counter(claim.verdict.kind for claim in facts.judged)
     summary = ", ".join(f"{count} {kind}" for kind, count in counts.items())
-    return Block(
+    return TourStep(
         "7. And what is taught about it?",
         (
             "Courses and reports make claims about private surveys. bruit runs their experiments again and judges each "
@@ -186,7 +186,7 @@ def claims(facts: Facts) -> Block:
 
 
 #: The steps, in order.
-STEPS: tuple[Callable[[Facts], Block], ...] = (
+STEPS: tuple[Callable[[Facts], TourStep], ...] = (
     one_person,
     survey,
     seven_answers,
@@ -197,7 +197,7 @@ STEPS: tuple[Callable[[Facts], Block], ...] = (
 )
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: FactRow) -> tuple[str, ...]:
     ends = f"{_number(100 * row.lower)} … {_number(100 * row.upper)}"
     return row.label, _percent(row.estimate), ends, _percent(row.truth), "yes" if row.covered else "no"
 

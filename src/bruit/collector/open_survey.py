@@ -18,14 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import documents
-from bruit.collector.store import REPORTS, Entry, Increments, Opened
+from bruit.collector.store import REPORTS, Increments, Opened, StoredReport
 from bruit.engines import parsing
 from bruit.engines.parsing import Parsed
 from bruit.errors import BruitError, DataError, FormatError, translated
 from bruit.survey import Report, Survey
 from bruit.survey.reading import parse
 
-__all__ = ["Arrival", "Columns", "Desk", "document"]
+__all__ = ["Arrival", "Columns", "OpenSurvey", "document"]
 
 #: By how much a device's clock may be ahead.
 _CLOCKS = timedelta(hours=1)
@@ -35,7 +35,7 @@ class Arrival(NamedTuple):
     """A report that has the form of its survey, and what may be remembered of it."""
 
     report: Report
-    entry: Entry
+    entry: StoredReport
 
 
 class Columns(NamedTuple):
@@ -45,7 +45,7 @@ class Columns(NamedTuple):
     valid: NDArray[np.bool_]
 
 
-class Desk:
+class OpenSurvey:
     """An opened survey.
 
     Parameters
@@ -98,9 +98,9 @@ class Desk:
             link = round_hash(report.link, report.round)
         else:
             link = link_hash(report.link) if self.opened.links else b""
-        return Arrival(report, Entry(_hash(report.id), _hash(body), link))
+        return Arrival(report, StoredReport(_hash(report.id), _hash(body), link))
 
-    def read_claim(self, body: bytes) -> Entry:
+    def read_claim(self, body: bytes) -> StoredReport:
         """A body by which a device claims an epoch for its link; an error unless the page can have written it."""
         form = self.survey.claim_body
         claim = form.parse(body)
@@ -109,7 +109,7 @@ class Desk:
         # Before a memo is drawn no report of the epoch may have come, and before one is drawn from none of its round.
         unspent = tuple(round_hash(claim.link, number) for number in ([claim.round] if claim.round else rounds))
         same = _hash(form.fill(claim._replace(round=0)))
-        return Entry(_hash(claim.id), same, epoch_hash(claim.link, claim.epoch), unspent)
+        return StoredReport(_hash(claim.id), same, epoch_hash(claim.link, claim.epoch), unspent)
 
     def _check_round(self, number: int) -> None:
         """Reports of past rounds may come late, and of the next one no earlier than clocks differ."""
