@@ -11,8 +11,9 @@ from bruit.collection import METHODS
 
 #: The names of methods, and of the one for a single question.
 NAMES = {*METHODS, "one"}
-#: Modules in which such a name is no method: a card says by it what a device draws, in a format of its own.
-OTHER_NAMES = {"cards/card"}
+#: Modules in which such a name is no method: a card says by it what a device draws, in a format of its own, and the
+#: figures of the documents have a mark for each of the documents' methods.
+OTHER_NAMES = {"bruit_studies/drawing", "cards/card"}
 
 
 def compared(nodes: Iterable[ast.AST], owners: tuple[str, ...] = ("plan", "design", "method")) -> list[int]:

@@ -172,7 +172,7 @@ COVERS: dict[str, tuple[str, ...]] = {
     "survey": ("survey/reading:_load",),
     "language": ("pages/texts:Wording.translation",),
     "metadata of Parquet": ("engines/parquet:_carried",),
-    "study": ("bruit_studies/runner:Store.manifest",),
+    "study": ("bruit_studies/runner:StudyFolder.manifest",),
     "domain": (
         *("domains/bins:Bins.from_dict", "domains/categories:Categories.from_dict", "domains/choices:Chosen.from_dict"),
         *("domains/dates:Dates.from_dict", "domains/grid:Grid.from_dict"),

@@ -121,7 +121,7 @@ def test_a_survey_opened_with_links_refuses_codes_and_one_without_says_what_is_n
             "bruit survey handouts class.toml --page codes.txt -o x --address http://a",
             "--address must begin with https",
         ),
-        ("bruit survey links class --number 1 --address https://a --sheet x.html", "--sheet is called --slips now"),
+        ("bruit survey links class --number 1 --address https://a --sheet x.html", "Write --slips"),
     ],
 )
 def test_mistakes_are_told_with_their_remedy(teacher, command, message) -> None:

@@ -24,6 +24,7 @@ OPTIONS: dict[str, dict[str, str]] = {
     "analyse regress": {"--rows": _SHOW},
     "analyse difference": {"--rows": _SHOW},
     "result": {"--rows": _SHOW},
+    "survey links": {"--sheet": "Write --slips, as in --slips slips.html."},
     "limits": {"--nobody": "Write --missing drop."},
     "continual start": {"--budget-delta": "Write it behind the ε of --budget, as in --budget 2,1e-6."},
     "release": {

@@ -314,8 +314,8 @@ class StartBits(NamedTuple):
     def choose(cls, omega: int, k: int) -> StartBits:
         """The quickest for subsets of ω of k values: from no bit (0/1) or all (1/1) to 255/256.
 
-        >>> Start.choose(34, 128), Start.choose(1, 128)
-        (StartBits(ones=1, planes=2), Start(ones=0, planes=0))
+        >>> StartBits.choose(34, 128), StartBits.choose(1, 128)
+        (StartBits(ones=1, planes=2), StartBits(ones=0, planes=0))
         """
         starts = [cls(0, 0), cls(1, 0)]
         for planes in range(1, MOST_PLANES + 1):

@@ -20,7 +20,6 @@ def links(
     slips: Annotated[
         Path | None, typer.Option(help="Write slips with QR codes to print and cut: an .html file.")
     ] = None,
-    sheet: Annotated[Path | None, typer.Option(hidden=True)] = None,
     store: _store.Address = _store.DEFAULT,
 ) -> None:
     """Make single-use links, for a survey that takes answers with such links only.
@@ -32,8 +31,6 @@ def links(
 
     if not address.startswith(("https://", "http://")):
         raise ParameterError("--address must begin with https://, as in https://survey.example.org.")
-    if sheet is not None:
-        raise ParameterError("--sheet is called --slips now, as in --slips slips.html.")
     if slips is not None:
         _options.check_file(slips, "--slips", (".html",))
     keeper = _store.opened(store)
