@@ -61,7 +61,7 @@ def test_a_large_epsilon_is_the_limit_of_clear_answers(method: Any) -> None:
     reports = plan.privatize({"s": TWO}, rng=1)
     fit, clear = logistic(plan, reports, ON, method=method), logistic(None, TWO, ON, method=method)
     assert fit.coefficients == pytest.approx(clear.coefficients, abs=1e-5)
-    assert fit.standard_errors == pytest.approx(clear.standard_errors, rel=1e-4)
+    assert fit.standard_error == pytest.approx(clear.standard_error, rel=1e-4)
 
 
 def test_standard_errors_of_clear_answers_by_likelihood_are_those_of_the_inverse_information() -> None:
@@ -94,7 +94,7 @@ def test_every_oracle_recovers_the_clear_coefficients_within_five_standard_error
     plan = bruit.Plan({"s": ["p", "q", "r"]}, epsilon=3.0, method=name)
     fit = logistic(plan, plan.privatize({"s": THREE}, rng=2), {"x": ON["x"]}, method=method)
     clear = logistic(None, THREE, {"x": ON["x"]})
-    assert (np.abs(fit.coefficients - clear.coefficients) < 5 * fit.standard_errors).all()
+    assert (np.abs(fit.coefficients - clear.coefficients) < 5 * fit.standard_error).all()
 
 
 @pytest.mark.audit
@@ -242,7 +242,7 @@ def test_the_table_has_a_row_per_coefficient_in_every_form() -> None:
 @pytest.mark.audit
 def test_a_wald_test_of_one_term_is_the_square_of_its_z() -> None:
     fit = logistic(None, TWO, ON)
-    z = fit.coefficients[0, 1] / fit.standard_errors[0, 1]
+    z = fit.coefficients[0, 1] / fit.standard_error[0, 1]
     assert fit.test("x").statistic == pytest.approx(z**2)
     assert fit.test("x").p_value == pytest.approx(float(fit.p_values[0, 1]))
     assert fit.test("g").degrees == 2

@@ -29,7 +29,7 @@ def test_intervals_cover_between_94_and_96_percent_in_5000_surveys_of_5000_peopl
         reports, on = _survey(run, 5_000, plan)
         fit = logistic(plan, reports, on, method=method)  # type: ignore[arg-type]
         ends = fit.interval()[0]
-        estimates[run], stated[run] = fit.coefficients[0], fit.standard_errors[0]
+        estimates[run], stated[run] = fit.coefficients[0], fit.standard_error[0]
         covered[run] = (ends[:, 0] <= TRUTH) & (ends[:, 1] >= TRUTH)
     mean, spread = estimates.mean(axis=0), estimates.std(axis=0, ddof=1)
     print(f"\n{method}: coverage {covered.mean(axis=0).round(4)}, mean {mean.round(4)}, observed {spread.round(4)}, ")

@@ -33,7 +33,7 @@ def test_nearly_clear_reports_give_the_regression_of_clear_answers() -> None:
     # The order of terms is that of sorted levels in both.
     assert [str(term) for term in fit.terms] == [str(term) for term in clear.terms]
     assert np.allclose(fit.coefficients, clear.coefficients, atol=1e-5)
-    assert np.allclose(fit.standard_errors, clear.standard_errors, rtol=0.02)
+    assert np.allclose(fit.standard_error, clear.standard_error, rtol=0.02)
 
 
 def test_of_two_by_two_cells_the_coefficient_is_the_ratio_of_odds() -> None:
@@ -57,7 +57,7 @@ def test_reports_made_apart_and_answers_of_three_values_work_too() -> None:
     fit = table_logistic(table, "degree")
     shares = JOINT.sum(axis=2) / JOINT.sum()
     truth = np.log(shares[1, 1:] / shares[1, 0]) - np.log(shares[0, 1:] / shares[0, 0])
-    assert (np.abs(fit.coefficients[:, 1] - truth) < 5 * fit.standard_errors[:, 1]).all()
+    assert (np.abs(fit.coefficients[:, 1] - truth) < 5 * fit.standard_error[:, 1]).all()
     assert "each answer against none" in str(fit)
 
 
@@ -73,7 +73,7 @@ def test_intervals_cover_the_target_of_clear_data(runs: int, low: float, high: f
         fit = table_logistic(asked(joint, 3.0, seed), "smokes")
         ends = fit.interval()
         covered.append((ends[..., 0] <= target) & (target <= ends[..., 1]))
-        off.append((fit.coefficients - target) / fit.standard_errors)
+        off.append((fit.coefficients - target) / fit.standard_error)
     print(f"\ncover {np.mean(covered, axis=0).round(4)}, spread in stated errors {np.std(off, axis=0).round(3)}")
     assert low <= np.mean(covered) <= high
     assert abs(np.std(off) - 1) < 5 / np.sqrt(runs)
@@ -87,7 +87,7 @@ def test_a_regression_of_the_reports_themselves_would_be_too_small() -> None:
     fit = table_logistic(plan.table(reports, "sex", "smokes"), "smokes")
     shares = JOINT.sum(axis=1) / JOINT.sum()
     truth = np.log(shares[1, 1] * shares[0, 0] / shares[1, 0] / shares[0, 1])
-    assert abs(fit.coefficients[0, 1] - truth) < 4 * fit.standard_errors[0, 1]
+    assert abs(fit.coefficients[0, 1] - truth) < 4 * fit.standard_error[0, 1]
     assert naive < truth / 3
 
 

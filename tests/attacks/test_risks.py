@@ -34,8 +34,8 @@ def test_the_sampled_attribute_is_found_as_often_as_the_attack_finds_it(method):
     achieved = sampled_attribute(plan, draw_people(plan.schema, UNEVEN, N, rng=1), rng=2)
     assert shown.baseline == alike.baseline == achieved.baseline
     # The attacker who has to estimate the frequencies is a little worse off than one who knows them.
-    assert near(shown.rate, achieved.accuracy, shown.error + 0.001)
-    assert alike.rate >= shown.rate - 5.5 * (shown.error + alike.error)
+    assert near(shown.rate, achieved.accuracy, shown.standard_error + 0.001)
+    assert alike.rate >= shown.rate - 5.5 * (shown.standard_error + alike.standard_error)
 
 
 @pytest.mark.parametrize(
@@ -54,9 +54,9 @@ def test_a_value_is_guessed_as_often_as_the_best_guess_from_all_reports_is_right
     for risk in risks(plan, frequencies)[: len(plan.schema)]:
         place = list(plan.schema).index(risk.attribute)
         guesses = posterior(plan, reports, shares, place).argmax(axis=1)
-        assert near(risk.rate, float(np.mean(guesses == people[risk.attribute])), risk.error)
+        assert near(risk.rate, float(np.mean(guesses == people[risk.attribute])), risk.standard_error)
         assert risk.baseline == shares[risk.attribute].max()
-        assert (risk.error == 0) == (frequencies is None)
+        assert (risk.standard_error == 0) == (frequencies is None)
 
 
 def posterior(plan, reports, shares, place):
@@ -86,11 +86,11 @@ def posterior(plan, reports, shares, place):
 def test_uniform_fakes_hide_the_sampled_attribute_of_uniform_people_and_of_nobody_else():
     shown, alike = [risk for risk in risks(made("RS+FD[GRR]")) if risk.attack.startswith("sampled")]
     assert shown.rate == pytest.approx(1 / 3)
-    assert alike.rate > 1 / 3 + 5.5 * alike.error
+    assert alike.rate > 1 / 3 + 5.5 * alike.standard_error
     everybody = {name: np.zeros(N, np.int64) for name in SCHEMA}
     plan = made("RS+FD[GRR]")
     achieved = sampled_attribute(plan, SCHEMA.decode(everybody), rng=5)
-    assert near(alike.rate, achieved.accuracy, alike.error + 0.002)
+    assert near(alike.rate, achieved.accuracy, alike.standard_error + 0.002)
 
 
 def test_one_question_and_numbers_have_risks_too():

@@ -97,7 +97,7 @@ def outcome(make, low, high):
         warnings.simplefilter("ignore", RuntimeWarning)
         result = Release(statistic).publish(Release(statistic).fold(rows(low, high)), rng=1)
     (result,) = result.values()
-    error = result.error[~np.isnan(result.error)]  # unknown, as of quantiles
+    error = result.standard_error[~np.isnan(result.standard_error)]  # unknown, as of quantiles
     ends = np.zeros(0) if result.ends is None else np.asarray(result.interval(0.95), float)
     ends = ends[~np.isinf(ends)]  # an end that is not known
     return {"value": result.values.astype(float), "error": error, "ends": ends.ravel()}

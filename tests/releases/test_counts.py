@@ -309,7 +309,7 @@ def test_a_long_result_shows_its_first_rows() -> None:
 def test_a_result_without_interval_says_so() -> None:
     found = releases.release([1], releases.Count(epsilon=1.0), rng=1)
     bare = Result(
-        name="thing", values=np.array([1.0, 2.0]), labels=("a", "b"), error=np.array(np.nan),
+        name="thing", values=np.array([1.0, 2.0]), labels=("a", "b"), standard_error=np.array(np.nan),
         guarantee=found.guarantee, simulated=False, statistic={},
     )  # fmt: skip
     with pytest.raises(ParameterError, match="no interval"):
@@ -318,7 +318,7 @@ def test_a_result_without_interval_says_so() -> None:
     assert "interval" not in repr(bare)
     with pytest.raises(ParameterError, match="one label"):
         Result(
-            name="thing", values=np.array([1.0]), labels=("a", "b"), error=np.array(0.0),
+            name="thing", values=np.array([1.0]), labels=("a", "b"), standard_error=np.array(0.0),
             guarantee=found.guarantee, simulated=False, statistic={},
         )  # fmt: skip
 

@@ -65,7 +65,7 @@ def test_the_exact_delta_is_at_most_the_promised_one_and_half_the_variance_would
     release: Any, shift: tuple[int, ...]
 ) -> None:
     noise = release.noise(4)
-    reach = math.ceil(12 * noise.error) + max(shift)
+    reach = math.ceil(12 * noise.standard_error) + max(shift)
     assert sum(each**2 for each in shift) <= release.change(release.neighbours, 4).l2_squared
     assert delta_of(shift, noise.sigma2, release.epsilon, reach) <= release.delta
     if sum(each**2 for each in shift) == release.change(release.neighbours, 4).l2_squared:
@@ -128,7 +128,7 @@ def test_results_vary_as_stated_and_intervals_cover(kind: Any, neighbours: str) 
     release = kind(bounds=(-3, 10), epsilon=1.0, delta=1e-6, neighbours=neighbours)
     raw, runs, level = release.fold(X), 1200, 0.9
     found = [release.release(raw, rng=seed) for seed in range(runs)]
-    values, error = np.array([each.value for each in found]), np.mean([each.error[0] for each in found])
+    values, error = np.array([each.value for each in found]), np.mean([each.standard_error[0] for each in found])
     assert abs(values.mean() - TRUTH[kind]) < 6 * error / math.sqrt(runs) + 0.02 * error
     assert values.std() == pytest.approx(error, rel=0.12)
     assert error <= release.expected_error(len(X)) * 1.001
@@ -177,8 +177,8 @@ def test_groups_cost_the_epsilon_and_the_delta_of_one() -> None:
 
 def test_many_gaussian_releases_amount_to_less_than_many_laplace_ones_of_the_same_error() -> None:
     gaussian = Histogram(domain=["a", "b"], epsilon=1.0, delta=1e-6)
-    laplace = Histogram(domain=["a", "b"], epsilon=math.sqrt(2) / gaussian.error)
-    assert laplace.error == pytest.approx(gaussian.error, rel=0.01)
+    laplace = Histogram(domain=["a", "b"], epsilon=math.sqrt(2) / gaussian.standard_error)
+    assert laplace.standard_error == pytest.approx(gaussian.standard_error, rel=0.01)
     assert gaussian.rho < 0.6 * laplace.rho
     many = [gaussian.guarantee] * 50
     assert rho_to_epsilon(50 * gaussian.rho, 1e-5) < total(many, 1e-4).best.epsilon

@@ -303,7 +303,7 @@ def test_what_is_released_says_what_it_is_and_shows_no_count():
     found = design.release(design.fold([0.25] * 1234), rng=4)
     assert found.labels == (0.5,)
     assert found.simulated
-    assert np.isnan(found.error).all()
+    assert np.isnan(found.standard_error).all()
     assert "1234" not in found.to_json() + repr(found)
     assert found.to_dict()["statistic"] == design.to_dict()
 

@@ -34,7 +34,7 @@ def errors(table: dict[str, Any], guide: LimitsGuide) -> dict[int, float]:
         release = Release(guide.count, BY, guide.bounded(bound))
         kept = release.fold(table, 1).reveal(design=release.digest)
         (statistic,) = release.drawn.values()
-        out[bound] = float(np.sqrt(((truth - kept) ** 2).mean() + statistic.error**2))
+        out[bound] = float(np.sqrt(((truth - kept) ** 2).mean() + statistic.standard_error**2))
     return out
 
 

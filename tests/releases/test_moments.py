@@ -137,7 +137,7 @@ def test_results_are_right_on_average_and_vary_as_stated(kind: Any, neighbours: 
     raw = release.fold(X)
     found = [release.release(raw, rng=seed) for seed in range(2000)]
     values = np.array([each.value for each in found])
-    error = np.mean([each.error[0] for each in found])
+    error = np.mean([each.standard_error[0] for each in found])
     # Rounding to steps and dividing by a noisy count may shift by far less than the noise.
     assert abs(values.mean() - TRUTH[kind]) < 6 * error / math.sqrt(2000) + 0.02 * error
     assert values.std() == pytest.approx(error, rel=0.15)
@@ -221,7 +221,7 @@ def test_without_records_the_result_is_within_the_bounds_under_add_remove(kind: 
         low, high = found.interval()
         assert (-3 if kind is Mean else 0) <= low <= high <= most + 1e-9
         assert math.isfinite(found.value)
-        assert math.isfinite(found.error[0])
+        assert math.isfinite(found.standard_error[0])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -278,8 +278,8 @@ def test_the_message_about_bounds_says_why() -> None:
 
 def test_the_error_of_a_mean_needs_the_number_of_records() -> None:
     with pytest.raises(ParameterError, match="depends on the number of records"):
-        _ = made(Mean).error
-    assert made(Sum).error == made(Sum).expected_error(5)
+        _ = made(Mean).standard_error
+    assert made(Sum).standard_error == made(Sum).expected_error(5)
 
 
 def test_whole_numbers_and_multiples_of_the_step_are_exact() -> None:
@@ -302,7 +302,7 @@ def test_steps_are_powers_of_two_and_reach_beyond_the_bounds() -> None:
 
 
 def test_a_tiny_epsilon_is_refused_at_once_and_far_bounds_are_not() -> None:
-    assert Sum(bounds=(1e12, 1e12 + 1), epsilon=0.001).error == pytest.approx(math.sqrt(2) * 1e15, rel=1e-5)
+    assert Sum(bounds=(1e12, 1e12 + 1), epsilon=0.001).standard_error == pytest.approx(math.sqrt(2) * 1e15, rel=1e-5)
     with pytest.raises(LimitError):
         Sum(bounds=(0, 1), epsilon=1e-7)
     with pytest.raises(LimitError, match="finite"):
@@ -341,8 +341,8 @@ def test_sums_far_from_zero_are_right_for_very_many_records() -> None:
     one = release.fold([1e12 + 7e4])
     for n in (1, 2**19, 2**20, 2**22, 10**9, 2**40):
         found = release.release(times(one, n), rng=1)
-        assert abs(found.value - n * (1e12 + 7e4)) < 20 * release.error
-        assert found.error[0] == pytest.approx(math.sqrt(2) * 1e12 / 4.5, rel=1e-5)
+        assert abs(found.value - n * (1e12 + 7e4)) < 20 * release.standard_error
+        assert found.standard_error[0] == pytest.approx(math.sqrt(2) * 1e12 / 4.5, rel=1e-5)
 
 
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])

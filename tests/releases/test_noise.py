@@ -222,7 +222,7 @@ def test_probabilities_sum_to_one_and_give_the_stated_moments(found: Noise) -> N
     p = np.exp([found.log_probability(int(value)) for value in x])
     assert p.sum() == pytest.approx(1, abs=1e-9)
     assert (p * x**2).sum() == pytest.approx(found.variance, rel=1e-9)
-    assert found.error == pytest.approx(math.sqrt(found.variance))
+    assert found.standard_error == pytest.approx(math.sqrt(found.variance))
     if isinstance(found, StaircaseNoise):
         assert (p * np.abs(x)).sum() == pytest.approx(found.mean_absolute, rel=1e-9)
 
@@ -252,7 +252,7 @@ def test_the_variance_is_right_in_high_precision_and_never_overflows(rate: float
     exact = 2 * decay / (1 - decay) ** 2
     found = DiscreteLaplace(1 / Fraction(rate)) if rate >= 1 else DiscreteLaplace(Fraction(round(1 / rate)))
     assert found.variance == pytest.approx(float(exact), rel=1e-9, abs=1e-300)
-    assert found.error == pytest.approx(float(mpmath.sqrt(exact)), rel=1e-9, abs=1e-150)
+    assert found.standard_error == pytest.approx(float(mpmath.sqrt(exact)), rel=1e-9, abs=1e-150)
 
 
 @pytest.mark.usefixtures("any_epsilon")
@@ -260,7 +260,7 @@ def test_a_count_at_a_huge_epsilon_is_released_after_it_is_booked() -> None:
     for epsilon in (710.0, 800.0, 1000.0, 1e6):
         ledger = Ledger(epsilon=epsilon)
         released = release([1, 2, 3], Count(epsilon=epsilon), ledger=ledger)
-        assert (len(ledger), released.values.tolist(), released.error.tolist()) == (1, [3], [pytest.approx(0)])
+        assert (len(ledger), released.values.tolist(), released.standard_error.tolist()) == (1, [3], [pytest.approx(0)])
 
 
 def test_wide_gaussian_half_widths_follow_the_normal_law() -> None:

@@ -572,7 +572,7 @@ def test_the_guarantee_is_the_one_asked_and_nothing_is_assumed(method: Any, neig
     (note,) = found.notes
     deviation, bound = release.rank_deviation.max(), math.ceil(release.rank_error().max())
     assert f"about ± {deviation:.3g} where records lie densely, and within {bound:,} with probability 95 %" in note
-    assert np.isnan(found.error).all()
+    assert np.isnan(found.standard_error).all()
 
 
 def test_a_seed_repeats_a_release_and_another_design_has_other_noise() -> None:

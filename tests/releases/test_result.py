@@ -57,7 +57,7 @@ def test_a_saved_result_comes_back_as_it_was(tmp_path: Path, kind: str) -> None:
     assert again.values.tolist() == result.values.tolist()
     assert (again.labels, again.name, again.notes) == (result.labels, result.name, result.notes)
     assert (again.guarantee, again.simulated, dict(again.statistic)) == (result.guarantee, True, dict(result.statistic))
-    assert same(again.error, result.error)
+    assert same(again.standard_error, result.standard_error)
     assert repr(again) == repr(result)
     assert again.to_json() == result.to_json()
     if result.ends is not None:
@@ -77,12 +77,12 @@ def test_another_level_is_kept_with_the_usual_ones() -> None:
 
 def test_large_whole_numbers_and_what_is_not_finite_survive() -> None:
     result = Result(
-        name="thing", values=np.array([2**60 + 1, -3]), labels=("a", "b"), error=np.array([math.nan, 1.0]),
+        name="thing", values=np.array([2**60 + 1, -3]), labels=("a", "b"), standard_error=np.array([math.nan, 1.0]),
         guarantee=Guarantee(epsilon=1.0, neighbours="add-remove"), simulated=False, statistic={},
     )  # fmt: skip
     again = Result.from_json(result.to_json())
     assert again.values.tolist() == [2**60 + 1, -3]
-    assert math.isnan(again.error[0])
+    assert math.isnan(again.standard_error[0])
     assert again.ends is None
     with pytest.raises(ParameterError, match="no interval"):
         again.interval()

@@ -108,7 +108,7 @@ def test_the_noise_has_its_law() -> None:
     assert stats.chisquare(drawn, law * 200_000).pvalue > 1e-7
     assert stats.chisquare(drawn, np.roll(law, 1) * 200_000).pvalue < 1e-7
     assert noise.half_width(0.95) <= noise.threshold
-    assert math.isclose(noise.error**2, float((law * (np.arange(law.size) - noise.threshold) ** 2).sum()))
+    assert math.isclose(noise.standard_error**2, float((law * (np.arange(law.size) - noise.threshold) ** 2).sum()))
 
 
 def test_people_are_counted_and_not_rows_whatever_the_source(tmp_path: Path, monkeypatch: Any) -> None:
@@ -214,7 +214,7 @@ def test_gaussian_counts_are_published_above_their_threshold() -> None:
     table = {"user": np.tile(users, 2), "zone": ["a"] * 600 + ["b"] * 500 + [f"z{i}" for i in range(100)]}
     result = release.publish(release.fold(table, 1), rng=1)["count"]
     assert result.labels == ("a", "b")
-    assert abs(result["b"] - 500) < 8 * release.grouping.noise.error
+    assert abs(result["b"] - 500) < 8 * release.grouping.noise.standard_error
 
 
 def test_values_that_are_not_declared_are_one_more_group_where_three_points_ask_for_it() -> None:

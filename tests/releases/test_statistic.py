@@ -125,7 +125,7 @@ def test_a_release_that_does_not_know_its_law_is_audited_by_samples(neighbours: 
     honest = broken("Unknown", Histogram, loss_between=_unknown_law)
     check_release(honest(domain=["a", "b"], epsilon=1.0, neighbours=neighbours))
     liar = broken("Liar", honest, noise=lambda self, n=None: Count(epsilon=4.0).noise(),
-                  expected_error=lambda self, n=None: Count(epsilon=4.0).error)  # fmt: skip
+                  expected_error=lambda self, n=None: Count(epsilon=4.0).standard_error)  # fmt: skip
     with pytest.raises(AssertionError, match="told apart more often"):
         check_release(liar(domain=["a", "b"], epsilon=1.0, neighbours=neighbours), trials=6_000)
 
@@ -247,7 +247,7 @@ def test_a_statistic_of_your_own_needs_only_its_counts() -> None:
             return np.array([(column > 0).sum()], np.int64)
 
         def from_noisy(self, noisy: Any, noise: Any, n: Any, simulated: Any) -> Any:
-            return self._result(noisy, simulated, error=noise.error)
+            return self._result(noisy, simulated, standard_error=noise.standard_error)
 
     check_release(Positive(), values=[-1.0, 1.0, 0.0])
 

@@ -63,7 +63,7 @@ def test_pairs_of_adult_have_an_error_of_at_most_17_5_people_against_24_and_21()
     contrasted = adult(delta=DELTA)
     assert rmse(contrasted) <= 17.5
     equal = DiscreteGaussian.calibrate(28, 1.0, DELTA)
-    assert equal.error == pytest.approx(24.0, abs=0.05)
+    assert equal.standard_error == pytest.approx(24.0, abs=0.05)
     # Equal shares, made to agree: a part is the mean over the tables that have it.
     sizes = {f"x{place}": size for place, size in enumerate(ADULT)}
     cells = {names: math.prod(sizes[name] for name in names) for names in contrasted.tables}

@@ -68,19 +68,19 @@ class Regression(Tabular):
     simulated: bool
 
     @property
-    def standard_errors(self) -> Floats:
+    def standard_error(self) -> Floats:
         """In the shape of the coefficients."""
         return np.sqrt(np.diag(self.covariance)).reshape(self.coefficients.shape)
 
     def interval(self, level: float = 0.95) -> Floats:
         """The ends of the interval of each coefficient, on a last axis."""
-        half = intervals.normal_quantile(_checks.probability(level=level)) * self.standard_errors
+        half = intervals.normal_quantile(_checks.probability(level=level)) * self.standard_error
         return np.stack([self.coefficients - half, self.coefficients + half], axis=-1)
 
     @property
     def p_values(self) -> Floats:
         """How likely a larger |z| is where the coefficient is 0: Wald's test of each."""
-        return np.asarray(2 * special.ndtr(-np.abs(self.coefficients / self.standard_errors)))
+        return np.asarray(2 * special.ndtr(-np.abs(self.coefficients / self.standard_error)))
 
     def test(self, *names: str) -> WaldTest:
         """Wald's test that predictors have no effect, all levels and answers together; of all unless named.
@@ -121,7 +121,7 @@ class Regression(Tabular):
         """
         rows = [(answer, term) for answer in self.answers[1:] for term in self.terms]
         ends = self.interval(level).reshape(-1, 2)
-        flat, errors = self.coefficients.ravel(), self.standard_errors.ravel()
+        flat, errors = self.coefficients.ravel(), self.standard_error.ravel()
         columns = [
             Column(
                 "answer", [label(answer) for answer, _ in rows], kind="label", write=str, hidden=len(self.answers) == 2

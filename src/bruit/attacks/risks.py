@@ -60,7 +60,7 @@ class Risk:
     attribute: str | None
     rate: float
     baseline: float
-    error: float = 0.0
+    standard_error: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents."""
@@ -69,7 +69,7 @@ class Risk:
             "attribute": self.attribute,
             "rate": self.rate,
             "baseline": self.baseline,
-            "standard_error": self.error,
+            "standard_error": self.standard_error,
         }
 
 
@@ -83,7 +83,7 @@ class Risks(Tabular, tuple[Risk, ...]):
             Column("attribute", [risk.attribute for risk in self], "of", "label", lambda name: name or ""),
             Column("rate", [risk.rate for risk in self], "right", write=percent),
             Column("baseline", [risk.baseline for risk in self], "blindly", write=percent),
-            Column("standard_error", [risk.error for risk in self], hidden=True),
+            Column("standard_error", [risk.standard_error for risk in self], hidden=True),
         ]
         return Table("How often each attack would be right about made-up people", columns, noun="risk")
 
@@ -147,7 +147,7 @@ def _values(plan: Plan, shares: dict[str, Floats], uneven: set[str], people: int
                 rate, error = _guessed(plan, name, shares, people, part)
         except LimitError:
             continue
-        yield Risk(attack=VALUE, attribute=name, rate=max(rate, baseline), baseline=baseline, error=error)
+        yield Risk(attack=VALUE, attribute=name, rate=max(rate, baseline), baseline=baseline, standard_error=error)
 
 
 def _values_of_tables(plan: Plan, shares: dict[str, Floats], people: int, words: Words) -> Iterator[Risk]:
@@ -166,7 +166,7 @@ def _values_of_tables(plan: Plan, shares: dict[str, Floats], people: int, words:
             mean, spread = _mean(design.best_posterior(names, name, codes, shares, noise))
             chance = design.drawn.chance(table_title(names))
             rate, error = rate + chance * mean, math.hypot(error, chance * spread)
-        yield Risk(attack=VALUE, attribute=name, rate=max(rate, baseline), baseline=baseline, error=error)
+        yield Risk(attack=VALUE, attribute=name, rate=max(rate, baseline), baseline=baseline, standard_error=error)
 
 
 def _guessed(plan: Plan, name: str, shares: dict[str, Floats], people: int, words: Words) -> tuple[float, float]:
@@ -204,7 +204,7 @@ def _sampled(plan: Plan, shares: dict[str, Floats], people: int, words: Words) -
         who, noise = part.split(2)
         reports, _ = replay(design, draw_codes(population, n, who.stream().generator()), noise)
         rate, error = _mean(_posterior(design, reports, population).max(axis=1))
-        yield Risk(attack=attack, attribute=None, rate=rate, baseline=1 / len(plan.schema), error=error)
+        yield Risk(attack=attack, attribute=None, rate=rate, baseline=1 / len(plan.schema), standard_error=error)
 
 
 def _rarest(design: Fake, name: str) -> int:
@@ -231,7 +231,7 @@ def _reidentified(plan: Plan, shares: dict[str, Floats], people: int, words: Wor
             attribute=None,
             rate=rate,
             baseline=result.baseline,
-            error=math.sqrt(rate * (1 - rate) / people),
+            standard_error=math.sqrt(rate * (1 - rate) / people),
         )
 
 

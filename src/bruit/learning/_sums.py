@@ -96,7 +96,7 @@ class SumNoise:
     @property
     def errors(self) -> Floats:
         """The standard deviation of the noise on each sum, in units."""
-        by_unit = {unit: noise.error / unit for unit, noise in self.by_unit.items()}
+        by_unit = {unit: noise.standard_error / unit for unit, noise in self.by_unit.items()}
         return np.array([by_unit[unit] for unit in self.units])
 
     @property

@@ -178,12 +178,12 @@ class ContinualCount:
     @cached_property
     def total_error(self) -> Floats:
         """The standard deviation of the running total of each day."""
-        return np.asarray(self.noise.error * np.sqrt(np.cumsum(np.cumsum(self._inverse) ** 2)), np.float64)
+        return np.asarray(self.noise.standard_error * np.sqrt(np.cumsum(np.cumsum(self._inverse) ** 2)), np.float64)
 
     @cached_property
     def daily_error(self) -> Floats:
         """The standard deviation of the count of each day."""
-        return np.asarray(self.noise.error * np.sqrt(np.cumsum(self._inverse**2)), np.float64)
+        return np.asarray(self.noise.standard_error * np.sqrt(np.cumsum(self._inverse**2)), np.float64)
 
     def start(
         self,
@@ -484,7 +484,7 @@ class ContinualSeries:
             name=name,
             values=shown,
             labels=self.days[first:],
-            error=spread,
+            standard_error=spread,
             guarantee=self.guarantee,
             simulated=self.simulated,
             statistic=self.design.to_dict(),

@@ -46,7 +46,7 @@ class _Counted(AdditiveStatistic):
             half = noise.half_width(level)
             return np.stack([noisy - half, noisy + half], axis=1)
 
-        return self._result(noisy, simulated, labels=self.labels, error=noise.error, ends=ends)
+        return self._result(noisy, simulated, labels=self.labels, standard_error=noise.standard_error, ends=ends)
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Count(_Counted):
     --------
     >>> from bruit.releases import release
     >>> count = release([31, 40, 22], Count(epsilon=0.5), rng=7)
-    >>> type(count.value), count.simulated, count.error.round(1).tolist()
+    >>> type(count.value), count.simulated, count.standard_error.round(1).tolist()
     (<class 'int'>, True, [2.8])
     """
 

@@ -534,7 +534,7 @@ class SelectedGroups:
             name=self.name,
             values=values,
             labels=tuple(labels),
-            error=np.array(noise.error),
+            standard_error=np.array(noise.standard_error),
             guarantee=self.guarantee,
             simulated=simulated,
             statistic=self.described(),
@@ -565,7 +565,7 @@ class SelectedGroups:
             result,
             values=result.values[:-1],
             labels=tuple(labels),
-            error=result.error[:-1],
+            standard_error=result.standard_error[:-1],
             ends=None if ends is None else lambda level: ends(level)[:-1],
             guarantee=dataclasses.replace(declared.guarantee, neighbours=self.guarantee.neighbours),
             statistic=described,
@@ -586,7 +586,7 @@ class SelectedGroups:
             statistic = part.statistics[name]
             prospect = Prospect.of(name, part.drawn[name], 1, n)
             return prospect._replace(values=None, epsilon=statistic.epsilon, delta=statistic.delta)
-        error = f"± {number(float(f'{self.noise.error:.3g}'))}, above {counted(self.threshold, self._noun)}"
+        error = f"± {number(float(f'{self.noise.standard_error:.3g}'))}, above {counted(self.threshold, self._noun)}"
         label = self.label(name, part.statistics[name], self.person)
         return Prospect(label, "selection", self.guarantee.epsilon, self.guarantee.delta, None, error)
 

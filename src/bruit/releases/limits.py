@@ -170,7 +170,7 @@ class LimitsGuide:
         """The standard deviation of the noise of the count, under a bound."""
         many = len(self.groups) if self.groups else None
         contribution = self.bounded(bound).contribution(many, replaced=self.count.public)
-        return float(np.max(self.count.for_people(contribution).error))
+        return float(np.max(self.count.for_people(contribution).standard_error))
 
     def fold(self, source: SourceLike | Source, rng: Randomness = None) -> RawTally:
         """The profile without noise; as `Release.fold`."""
@@ -250,7 +250,7 @@ class LimitsGuide:
         """The share of each group, from noisy counts, drawn to their mean by as much as their spread is noise."""
         mean = max(float(counts.mean()), 1.0)
         spread = max(float(counts.var()), 1e-9)
-        trust = max(0.0, 1 - (self._group_noise.error**2) / spread)
+        trust = max(0.0, 1 - (self._group_noise.standard_error**2) / spread)
         weights = np.maximum(mean + trust * (counts - mean), 0.0) + 1e-3
         return np.asarray(weights / weights.sum(), np.float64)
 

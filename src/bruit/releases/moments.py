@@ -155,10 +155,12 @@ class Moment(AdditiveStatistic):
             half = Fraction(noise.half_width(level)) * unit
             return [float(value - half), float(value + half)]
 
-        return self._result(float(value), simulated, error=noise.error * float(unit), ends=ends)
+        return self._result(float(value), simulated, standard_error=noise.standard_error * float(unit), ends=ends)
 
     def _kept(self, value: float, error: float, ends: Ends, interval: str, simulated: bool) -> Result:
-        return self._result(value, simulated, error=error, ends=ends, notes=("kept within the bounds", interval))
+        return self._result(
+            value, simulated, standard_error=error, ends=ends, notes=("kept within the bounds", interval)
+        )
 
 
 @dataclass(frozen=True)
@@ -197,7 +199,7 @@ class Sum(Moment):
     >>> from bruit.releases import release
     >>> total = release({"age": [31, 40, 22]}, Sum("age", bounds=(0, 100), epsilon=0.5), rng=7)
     >>> low, high = total.interval()
-    >>> low < total.value < high, total.error.round(1).tolist()
+    >>> low < total.value < high, total.standard_error.round(1).tolist()
     (True, [282.8])
     """
 
@@ -227,7 +229,7 @@ class Sum(Moment):
 
     def expected_error(self, n: int | None = None) -> float:
         """The standard deviation of the noise."""
-        return self.noise().error * self._unit(n) * self._step
+        return self.noise().standard_error * self._unit(n) * self._step
 
     def sums(self, counts: Counts) -> Integers:
         """The sum, from 0 or, where n is public, from the lower bound."""
@@ -279,7 +281,7 @@ class Mean(Moment):
 
     def expected_error(self, n: int | None = None) -> float:
         """The standard deviation of the noise for n records; the largest for any mean, under add-remove."""
-        return self.noise(n).error * self._step / self._needed(n)
+        return self.noise(n).standard_error * self._step / self._needed(n)
 
     def sums(self, counts: Counts) -> Integers:
         """The steps above the lower bound and, where n is not public, below the upper."""
@@ -296,7 +298,7 @@ class Mean(Moment):
         scale, tail = _law(noise)
         total = max(above + below, float(grid.width))
         share = min(max(above / total, 0.0), 1.0)
-        error = math.hypot(share, 1 - share) * noise.error / total
+        error = math.hypot(share, 1 - share) * noise.standard_error / total
 
         def ends(level: float) -> Any:
             return grid.value(ratio.interval(above, below, scale, level, tail) * grid.width)
@@ -358,7 +360,7 @@ class Variance(Moment):
     def expected_error(self, n: int | None = None) -> float:
         """The standard deviation of the noise for n records; the largest for any data, under add-remove."""
         many = self._needed(n)
-        spread = self.noise(n).error * self._unit(n) * self._step**2
+        spread = self.noise(n).standard_error * self._unit(n) * self._step**2
         if self.public:
             return spread / many**2
         # The gradient of B₀B₂/N² − B₁²/4N² is longest, 1/N, where all records are at one end.
@@ -396,7 +398,7 @@ class Variance(Moment):
         share = b0 * b2 - b1**2 / 4
         slope = math.hypot(b2 - 2 * share, b1 / 2 + 2 * share, b0 - 2 * share)
         value = min(max(share, 0.0), 0.25) * width * square
-        error = slope * noise.error / total * width * square
+        error = slope * noise.standard_error / total * width * square
         factor = ratio.normal_factor if self.delta else ratio.laplace_factor
 
         def ends(level: float) -> Any:
@@ -410,4 +412,4 @@ def _law(noise: Noise) -> tuple[float, ratio.Tail]:
     """The scale of the noise, and the tail of its law."""
     if isinstance(noise, DiscreteLaplace):
         return float(noise.scale), ratio.laplace_tail
-    return noise.error, ratio.normal_tail
+    return noise.standard_error, ratio.normal_tail

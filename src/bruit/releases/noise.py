@@ -75,7 +75,7 @@ class Noise(ABC):
         """The variance of one draw."""
 
     @property
-    def error(self) -> float:
+    def standard_error(self) -> float:
         """The standard deviation of one draw."""
         return math.sqrt(self.variance)
 
@@ -121,7 +121,7 @@ class DiscreteLaplace(Noise):
     Examples
     --------
     >>> noise = DiscreteLaplace.calibrate(sensitivity=1, epsilon=0.5)
-    >>> noise.scale, round(noise.error, 3)
+    >>> noise.scale, round(noise.standard_error, 3)
     (Fraction(2, 1), 2.799)
     >>> noise.draw(5).dtype
     dtype('int64')
@@ -205,7 +205,7 @@ class DiscreteGaussian(Noise):
     Examples
     --------
     >>> noise = DiscreteGaussian(Fraction(25, 4))
-    >>> round(noise.error, 6)
+    >>> round(noise.standard_error, 6)
     2.5
     """
 
@@ -229,7 +229,7 @@ class DiscreteGaussian(Noise):
 
         σ² is at least change2/2ρ, where ρ is that of (ε, δ), rounded down; nothing but ρ is a double.
 
-        >>> round(DiscreteGaussian.calibrate(1, 1.0, 1e-6).error, 2)
+        >>> round(DiscreteGaussian.calibrate(1, 1.0, 1e-6).standard_error, 2)
         4.53
         """
         return cls.at_least(Fraction(change2) / (2 * Fraction(epsilon_to_rho(epsilon, delta))))

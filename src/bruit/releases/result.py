@@ -45,7 +45,7 @@ class Result(Tabular):
         The noisy values: whole numbers, floats, or texts.
     labels
         What each value is about.
-    error
+    standard_error
         The standard deviation of the noise in each value; NaN where it is not known.
     guarantee
         What is promised to each person.
@@ -67,7 +67,7 @@ class Result(Tabular):
     name: str
     values: NDArray[Any]
     labels: tuple[Any, ...]
-    error: Floats
+    standard_error: Floats
     guarantee: Guarantee
     simulated: bool
     statistic: Mapping[str, Any]
@@ -83,7 +83,7 @@ class Result(Tabular):
         values = np.array(self.values, ndmin=1)
         values = _read_only(values.astype(object) if values.dtype.kind in "US" else values)
         object.__setattr__(self, "values", values)
-        object.__setattr__(self, "error", _read_only(np.full(values.shape, self.error, np.float64)))
+        object.__setattr__(self, "standard_error", _read_only(np.full(values.shape, self.standard_error, np.float64)))
         object.__setattr__(self, "labels", tuple(self.labels))
         if values.ndim != 1 or len(self.labels) != values.size:
             raise ParameterError("A release has one label for each value.")
@@ -122,8 +122,8 @@ class Result(Tabular):
         texts = _type(self.values) == "text"
         value = Column("value", self.values, None, "label", label) if texts else Column("value", self.values)
         columns = [*self._label_columns(), value]
-        finite = np.isfinite(self.error).any()
-        columns.append(Column("error", self.error, STANDARD_DEVIATION, write=digits(3), hidden=not finite))
+        finite = np.isfinite(self.standard_error).any()
+        columns.append(Column("error", self.standard_error, STANDARD_DEVIATION, write=digits(3), hidden=not finite))
         if self.ends is not None:
             rows = np.asarray(self.interval(level)).reshape(-1, 2)
             columns.append(
@@ -207,7 +207,7 @@ class Result(Tabular):
             name=body["name"],
             values=_values([row["value"] for row in rows], body["type"]),
             labels=tuple((row["group"], row["label"]) if grouped else row["label"] for row in rows),
-            error=_numbers([row["error"] for row in rows]),
+            standard_error=_numbers([row["error"] for row in rows]),
             guarantee=Guarantee.from_dict(body["guarantee"]),
             simulated=simulated,
             statistic=dict(body["statistic"]),
@@ -296,7 +296,9 @@ def _rows(name: str, result: Result, level: float) -> Iterator[tuple[Any, ...]]:
     """The rows of one result in a table of several: a group stands apart from the label in it."""
     bounds = np.full((len(result), 2), np.nan) if result.ends is None else np.reshape(result.interval(level), (-1, 2))
     grouped = " by " in result.name
-    for own, value, error, interval in zip(result.labels, result, result.error.tolist(), bounds.tolist(), strict=True):
+    for own, value, error, interval in zip(
+        result.labels, result, result.standard_error.tolist(), bounds.tolist(), strict=True
+    ):
         group, text = own if isinstance(own, tuple) else (own, "") if grouped else ("", own)
         yield name, result.statistic.get("column"), str(group), str(text), value, error, tuple(interval)
 
@@ -348,7 +350,7 @@ def by_group(by: Sequence[str], groups: Sequence[Any], parts: Sequence[Result]) 
         statistic={**parts[0].statistic, "by": list(by)},
         values=np.concatenate([part.values for part in parts]),
         labels=tuple(groups) if alone else tuple(itertools.chain(*pairs)),
-        error=np.concatenate([part.error for part in parts]),
+        standard_error=np.concatenate([part.standard_error for part in parts]),
         ends=(lambda level: np.concatenate([np.reshape(end(level), (-1, 2)) for end in ends])) if ends else None,
     )
 

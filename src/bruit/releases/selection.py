@@ -207,7 +207,7 @@ class SelectionNoise:
         return math.log(self.weights[abs(value)]) - math.log(self.total) if inside else -math.inf
 
     @cached_property
-    def error(self) -> float:
+    def standard_error(self) -> float:
         """The standard deviation of the noise."""
         squares = 2 * sum(value**2 * weight for value, weight in enumerate(self.weights))
         return math.sqrt(Fraction(squares, self.total))
@@ -303,9 +303,9 @@ class GaussianSelection:
         return self.noise.log_probability(value)
 
     @property
-    def error(self) -> float:
+    def standard_error(self) -> float:
         """The standard deviation of the noise."""
-        return self.noise.error
+        return self.noise.standard_error
 
     def half_width(self, level: float) -> float:
         """The least h for which |noise| ≤ h with probability `level` or more."""

@@ -284,7 +284,7 @@ class Statistic(Described, ABC):
         return float("nan")
 
     @property
-    def error(self) -> Any:
+    def standard_error(self) -> Any:
         """The standard deviation of the noise in each value, where it does not depend on the number of records."""
         return self.expected_error()
 
@@ -372,7 +372,7 @@ class Statistic(Described, ABC):
             guarantee=self.guarantee,
             simulated=simulated,
             statistic=self.to_dict(),
-            **{"labels": (self.name,), "error": float("nan"), **options},
+            **{"labels": (self.name,), "standard_error": float("nan"), **options},
         )
 
     def _check_privacy(self) -> None:
@@ -432,7 +432,7 @@ class AdditiveStatistic(Statistic):
 
     def expected_error(self, n: int | None = None) -> Any:
         """The standard deviation of the noise on each sum."""
-        return self.noise(n).error
+        return self.noise(n).standard_error
 
     def sums(self, counts: Counts) -> Integers:
         """What noise is added to: by default the counts."""

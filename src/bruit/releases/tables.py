@@ -496,7 +496,7 @@ class Tables(Statistic):
             name=self.name,
             values=values,
             labels=self.labels,
-            error=error,
+            standard_error=error,
             guarantee=self.guarantee,
             simulated=not words.secure,
             statistic=self.to_dict(),

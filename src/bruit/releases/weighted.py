@@ -184,24 +184,24 @@ class WeightedMean(_Weighted):
         if n is None:
             raise ParameterError("The error of a weighted mean depends on the total weight: expected_error(n=1000).")
         total = _checks.integer(low=1, n=n) / float(self.weights.step)
-        return self.noise().error * float(self.grid.step) / total
+        return self.noise().standard_error * float(self.grid.step) / total
 
     def from_noisy(self, noisy: Integers, noise: Noise, n: int | None, simulated: bool) -> Result:
         """The share of one noisy sum in both."""
         grid, above, below = self.grid, float(noisy[0]), float(noisy[1])
-        scale, tail = noise.error, ratio.normal_tail
+        scale, tail = noise.standard_error, ratio.normal_tail
         if isinstance(noise, DiscreteLaplace):
             scale, tail = float(noise.scale), ratio.laplace_tail
         total = max(above + below, float(self._most))
         share = min(max(above / total, 0.0), 1.0)
-        error = math.hypot(share, 1 - share) * noise.error / total * grid.width * float(grid.step)
+        error = math.hypot(share, 1 - share) * noise.standard_error / total * grid.width * float(grid.step)
 
         def ends(level: float) -> Any:
             return grid.value(ratio.interval(above, below, scale, level, tail) * grid.width)
 
         value = float(grid.value(share * grid.width))
         notes = (f"weighted by {self.weight}", "kept within the bounds", ratio.CALLED)
-        return self._result(value, simulated, error=error, ends=ends, notes=notes)
+        return self._result(value, simulated, standard_error=error, ends=ends, notes=notes)
 
 
 @dataclass(frozen=True)
@@ -248,7 +248,7 @@ class WeightedSum(_Weighted):
 
     def expected_error(self, n: int | None = None) -> float:
         """The standard deviation of the noise."""
-        return self.noise().error * self._unit
+        return self.noise().standard_error * self._unit
 
     def from_noisy(self, noisy: Integers, noise: Noise, n: int | None, simulated: bool) -> Result:
         """The noisy sum in the unit of the data."""
@@ -259,5 +259,9 @@ class WeightedSum(_Weighted):
             return [value - half, value + half]
 
         return self._result(
-            value, simulated, error=noise.error * unit, ends=ends, notes=(f"weighted by {self.weight}",)
+            value,
+            simulated,
+            standard_error=noise.standard_error * unit,
+            ends=ends,
+            notes=(f"weighted by {self.weight}",),
         )

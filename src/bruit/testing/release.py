@@ -264,7 +264,7 @@ def _check_documents(case: _Case, entropy: Entropy) -> None:
     """A result has one label and one error for each value, and it and its release survive being written down."""
     results = case.publish(case.fold(case.some()), rng=entropy)
     for result, statistic in zip(results.values(), case.release.statistics.values(), strict=True):
-        alike = len(result.labels) == result.values.size == result.error.size
+        alike = len(result.labels) == result.values.size == result.standard_error.size
         require(alike, "Values, labels and errors differ in number.")
         require(result.guarantee == statistic.guarantee, "A result does not carry the guarantee of its statistic.")
         again = Result.from_json(result.to_json())
@@ -281,7 +281,7 @@ def _check_error(case: _Case, entropy: Entropy) -> None:
         return
     (statistic,) = case.release.statistics.values()
     try:
-        stated = np.asarray(statistic.error, np.float64)
+        stated = np.asarray(statistic.standard_error, np.float64)
     except ParameterError:
         return
     if not (np.isfinite(stated).all() and (stated > 0).all()):

@@ -135,7 +135,7 @@ def _of_release(release: Release) -> dict[str, Call]:
 
 
 def _of_session(design: AboveThreshold) -> dict[str, Call]:
-    answers = np.full(ANSWERS, design.threshold - int(design.answer_noise.error))
+    answers = np.full(ANSWERS, design.threshold - int(design.answer_noise.standard_error))
     return {"start": lambda entropy: design.start(rng=entropy).first(answers)}
 
 

@@ -240,7 +240,7 @@ class _Layout:
     @cached_property
     def levels(self) -> dict[str, float]:
         """Standard deviations of the noise, with everything scaled to −1..1."""
-        sigma = {unit: noise.error / self.products.steps**2 for unit, noise in self.noise.by_unit.items()}
+        sigma = {unit: noise.standard_error / self.products.steps**2 for unit, noise in self.noise.by_unit.items()}
         units, width = self.noise.units, self.products.width
         # The triangle starts with the square of the first entry and, where there are two, goes on with a product.
         return {"squares": sigma[units[0]], "products": sigma[units[min(1, width - 1)]], "targets": sigma[units[-1]]}

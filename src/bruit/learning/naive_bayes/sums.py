@@ -113,7 +113,7 @@ class JointSums:
         """The noise in the same units."""
         sizes = (1, 1, STEPS, STEPS * STEPS)
         errors = [
-            noise.by_unit[unit].error / size if times else 0.0
+            noise.by_unit[unit].standard_error / size if times else 0.0
             for unit, size, times in zip(self.units, sizes, self.kinds, strict=True)
         ]
         return Errors(*errors)
