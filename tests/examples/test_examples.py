@@ -112,6 +112,6 @@ TOLD = {
         "1 is NOT kept",
         "staircase calibrated: ε is at least 0.9",
         "- confirmed: The survey with two fair coins is ln(3)-LDP.",
-        "- corrected: f̂ = 2r − ½ estimates the original number of yes.",
+        "- slip: f̂ = 2r − ½ estimates the original number of yes.",
     ],
 }
