@@ -61,15 +61,15 @@ def bare(port: Any, folder: str) -> None:
 
 def collector(port: Any, folder: str) -> None:
     """The collector as `bruit survey open` runs it."""
+    from bruit.collector.desk import document
     from serving import unlimited
 
     from bruit.collector import Opened, open_store
-    from bruit.collector.desk import document
     from bruit.survey import Survey
 
     path = Path(folder) / "survey.toml"
     path.write_text(SURVEY)
-    survey = Survey.read(path)
+    survey = Survey.load(path)
     store = open_store(Path(folder) / "surveys.sqlite")
     store.add(Opened("bench", survey.digest, document(path), links=False, public=False, token=b""))
     store.disconnect()
@@ -112,7 +112,7 @@ def bodies(number: int) -> list[bytes]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "survey.toml"
         path.write_text(SURVEY)
-        survey = Survey.read(path)
+        survey = Survey.load(path)
     return [survey.answer({"drinks": "Yes", "class": "ABC"[i % 3]}) for i in range(number)]
 
 

@@ -179,7 +179,7 @@ def opened_in(
     from bruit.collector.open_survey import OpenSurvey, document, link_hash
     from bruit.survey import Survey
 
-    digest = Survey.read(path).digest
+    digest = Survey.load(path).digest
     store.add(Opened(name, digest, document(path), links, public, link_hash(TOKEN), day="2026-01-01", opening=opening))
     opened = store.survey(name)
     assert opened is not None

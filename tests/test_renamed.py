@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import re
 
 import pytest
 
+from bruit import Plan
 from bruit._renamed import RENAMED
+from bruit.cards import Card
+from bruit.publications import Publication
+from bruit.survey import Survey
 
 NAMES = [(package, old, new) for package, names in RENAMED.items() for old, new in names.items()]
 
@@ -24,3 +29,19 @@ def test_an_old_name_answers_with_one_that_there_is(package: str, old: str, new:
 def test_a_name_that_never_was_is_missing_as_usual(package: str) -> None:
     with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
         _ = importlib.import_module(package).Nothing
+
+
+@pytest.mark.parametrize(
+    ("owner", "old", "new"),
+    [
+        (Card, "content", "Card.to_bytes()"),
+        (Card, "read", "Card.from_bytes(data)"),
+        (Plan, "open", "Plan.load(path)"),
+        (Publication, "open", "Publication.load(path)"),
+        (Survey, "read", "Survey.load(path)"),
+    ],
+)
+def test_an_old_member_answers_with_one_that_there_is(owner: type, old: str, new: str) -> None:
+    with pytest.raises(AttributeError, match=re.escape(new)):
+        getattr(owner, old)
+    assert callable(getattr(owner, new.partition(".")[2].partition("(")[0]))

@@ -155,7 +155,7 @@ def reports() -> list[dict[str, Any]]:
     answers = [CardQuestion("answer", tuple(map(str, range(law.sets.capacity))), law) for law in laws]
     cards = [design.card("answer") for design in (*singles, several_blocks)] + [plan.card() for plan in plans]
     cards += [Card(documents.digest(answer.name), "one", (answer,)) for answer in answers]
-    return [{"card": card.content.decode(), "digest": card.digest, "vectors": _chosen(card)} for card in cards]
+    return [{"card": card.to_bytes().decode(), "digest": card.digest, "vectors": _chosen(card)} for card in cards]
 
 
 def _chosen(card: Card) -> list[dict[str, Any]]:
@@ -407,7 +407,7 @@ def bulk() -> list[dict[str, Any]]:
         written = {str(i): str(reports[i]) if number_reports else reports[i].tobytes().hex() for i in stated}
         vectors.append(
             {
-                "card": card.content.decode(),
+                "card": card.to_bytes().decode(),
                 "seed": str(SEED),
                 "people": str(people),
                 "reports": written,

@@ -33,6 +33,19 @@ GONE = {
 }
 
 
+class Signpost:
+    """What stands in a class where a member was: it answers with the new name, and is no member."""
+
+    def __init__(self, new: str) -> None:
+        self.new = new
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, owner: type) -> NoReturn:
+        raise AttributeError(f"{owner.__name__}.{self.name} is {owner.__name__}.{self.new} now.")
+
+
 def answering(package: str) -> Callable[[str], NoReturn]:
     """What a package does with a name that it has not: an old one answers with the new one."""
 

@@ -39,28 +39,28 @@ def leaves(part):
 
 
 def test_a_card_has_texts_and_no_numbers(design):
-    assert all(type(leaf) is str for leaf in leaves(json.loads(design.card.content)))
+    assert all(type(leaf) is str for leaf in leaves(json.loads(design.card.to_bytes())))
 
 
 def test_a_card_is_canonical_and_known_by_the_hash_of_its_bytes(design):
     card = design.card
-    text = json.dumps(json.loads(card.content), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    assert text.encode() == card.content
-    assert card.digest == hashlib.sha256(card.content).hexdigest()
+    text = json.dumps(json.loads(card.to_bytes()), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert text.encode() == card.to_bytes()
+    assert card.digest == hashlib.sha256(card.to_bytes()).hexdigest()
     assert card.plan == design.maker.digest
 
 
 @pytest.mark.audit(share=3)
 def test_a_card_that_was_read_is_the_card_that_was_written(design):
-    card = Card.read(design.card.content)
+    card = Card.from_bytes(design.card.to_bytes())
     assert card == design.card
-    assert card.content == design.card.content
+    assert card.to_bytes() == design.card.to_bytes()
     assert [type(question.law) for question in card.questions] == [type(q.law) for q in design.card.questions]
     assert card.vectors(20, rng=3) == design.card.vectors(20, rng=3)
 
 
 def test_the_size_of_a_card_is_known_before_it_is_written(design):
-    assert len(design.card.content) <= sum(question.size for question in design.card.questions)
+    assert len(design.card.to_bytes()) <= sum(question.size for question in design.card.questions)
 
 
 def test_the_columns_of_a_card_are_those_of_the_reports(design):
@@ -237,7 +237,7 @@ def test_a_pool_that_is_too_large_is_refused_before_its_functions_are_made():
     with pytest.raises(LimitError, match=r"at most 1,048,576 bytes.*smaller pool"):
         pooled.card("city")
     assert "seeds" not in pooled._pool.__dict__
-    assert len(LocalHashing(epsilon=1.0, k=20, pool=10_000).card("city").content) < 2**20
+    assert len(LocalHashing(epsilon=1.0, k=20, pool=10_000).card("city").to_bytes()) < 2**20
 
 
 def test_a_card_with_long_texts_is_refused():
@@ -333,15 +333,15 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_card_that_was_tampered_with_is_refused(name):
-    body = json.loads(oracle("GRR", epsilon=1.0, labels=["no", "yes"]).card("smokes").content)
+    body = json.loads(oracle("GRR", epsilon=1.0, labels=["no", "yes"]).card("smokes").to_bytes())
     HOSTILE[name](body)
     data = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
     with pytest.raises(FormatError):
-        Card.read(data)
+        Card.from_bytes(data)
 
 
 def test_what_is_no_card_is_refused():
-    content = oracle("GRR", epsilon=1.0, labels=["no", "yes"]).card("smokes").content
+    content = oracle("GRR", epsilon=1.0, labels=["no", "yes"]).card("smokes").to_bytes()
     spaced = json.dumps(json.loads(content)).encode()
     twice = content.replace(b'{"columns"', b'{"columns":[],"columns"', 1)
     for data in (
@@ -357,8 +357,8 @@ def test_what_is_no_card_is_refused():
         b" " * 2**21,
     ):
         with pytest.raises(FormatError):
-            Card.read(data)
-    assert Card.read(content).content == content
+            Card.from_bytes(data)
+    assert Card.from_bytes(content).to_bytes() == content
 
 
 @pytest.mark.parametrize(
@@ -383,11 +383,11 @@ def test_what_is_no_card_is_refused():
     ],
 )
 def test_a_card_with_a_law_that_is_none_is_refused(designs, name, path, value):
-    body = json.loads(designs[name].card.content)
+    body = json.loads(designs[name].card.to_bytes())
     _changed(path, value)(body)
     data = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
     with pytest.raises(FormatError):
-        Card.read(data)
+        Card.from_bytes(data)
 
 
 # What a person gives.

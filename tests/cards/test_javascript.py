@@ -51,7 +51,7 @@ def comparisons(designs):
 
 def comparison(card, n=40):
     vectors = [{**vector.to_dict(), "packed": card.pack(vector.report).hex()} for vector in card.vectors(n, rng=1)]
-    return {"task": "compare", "card": card.content.decode(), "vectors": vectors}
+    return {"task": "compare", "card": card.to_bytes().decode(), "vectors": vectors}
 
 
 @needs_node
@@ -162,7 +162,7 @@ def messages_of(mechanism):
 def test_reports_drawn_by_node_have_the_law_and_a_twin_off_by_two_per_cent_has_not():
     """10⁵ draws each with words of the operating system; the twin's support of the own value is 2 % likelier."""
     jobs = [
-        {"task": "count", "card": found.card("a").content.decode(), "codes": [found.size - 1], "draws": DRAWS}
+        {"task": "count", "card": found.card("a").to_bytes().decode(), "codes": [found.size - 1], "draws": DRAWS}
         for found in LIKELY.values()
     ]
     for (name, found), seen in zip(LIKELY.items(), run(jobs), strict=True):
@@ -187,7 +187,7 @@ def test_a_card_whose_weights_are_off_by_two_per_cent_is_noticed():
     twin = TwoLevelLaw(inside=inside, outside=law.total - inside, sets=law.sets)
     wrong = Card(right.digest, "one", (CardQuestion("a", ("no", "yes"), twin),))
     jobs = [
-        {"task": "count", "card": card.content.decode(), "codes": [1], "draws": DRAWS}
+        {"task": "count", "card": card.to_bytes().decode(), "codes": [1], "draws": DRAWS}
         for card in (right.card("a"), wrong)
     ]
     fine, twin = ([seen.get(message, 0) for message in "01"] for seen in run(jobs))
@@ -197,7 +197,7 @@ def test_a_card_whose_weights_are_off_by_two_per_cent_is_noticed():
 
 @needs_node
 def test_codes_that_are_no_places_are_refused_without_showing_them(designs):
-    card = designs["GRR"].card.content.decode()
+    card = designs["GRR"].card.to_bytes().decode()
     bad = [[13], [-1], [0.5], ["0"], [], [0, 0], [None]]
     answers = run([{"task": "refused", "card": card, "codes": codes} for codes in (*bad, [12])])
     assert all(answer.startswith("RangeError: There must be one code per question") for answer in answers[:-1])
@@ -206,7 +206,7 @@ def test_codes_that_are_no_places_are_refused_without_showing_them(designs):
 
 @needs_node
 def test_another_format_is_refused(designs):
-    other = designs["GRR"].card.content.decode().replace("bruit.card/1", "bruit.card/2")
+    other = designs["GRR"].card.to_bytes().decode().replace("bruit.card/1", "bruit.card/2")
     (answer,) = run([{"task": "refused", "card": other, "codes": [0]}])
     assert "bruit.card/1" in answer
 

@@ -245,7 +245,7 @@ class Reader:
 @pytest.mark.audit(share=3)
 def test_a_sampler_written_from_the_page_gives_every_report_and_uses_every_word(design):
     for vector in design.card.vectors(20, rng=5):
-        reader = Reader(design.card.content, vector.words)
+        reader = Reader(design.card.to_bytes(), vector.words)
         assert reader.report(vector.codes) == vector.report
         assert vector.memo is None or reader.memo == vector.memo
         assert reader.used == len(vector.words)

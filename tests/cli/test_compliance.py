@@ -11,7 +11,7 @@ def test_two_groups_are_planned_collected_and_read(run, tmp_path):
     assert "second plan: plan.2.json" in shown
     assert "ε = 2 " in shown
     for place, name in enumerate(("plan.json", "plan.2.json")):
-        plan = bruit.Plan.open(tmp_path / name)
+        plan = bruit.Plan.load(tmp_path / name)
         reports = plan.privatize({"cheats": ["no"] * 12_600 + ["yes"] * 5_400}, rng=place)["cheats"]
         always = plan.tally({"cheats": np.concatenate([reports, np.zeros(2_000, np.uint8)])})
         (tmp_path / f"tally{place}.json").write_text(always.to_json())

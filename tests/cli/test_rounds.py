@@ -126,7 +126,7 @@ def test_choose_and_people_know_the_mean_over_rounds(run):
 
 def test_a_plan_with_rounds_is_opened_from_beside_its_reports(run, planned, tmp_path):
     privatize(run, 1)
-    assert Plan.open(tmp_path / "r1.parquet").repeat.rounds == 2
+    assert Plan.load(tmp_path / "r1.parquet").repeat.rounds == 2
 
 
 def test_attacks_on_rounds_show_where_a_memo_stops_them(run, planned, tmp_path):

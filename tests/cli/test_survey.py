@@ -27,7 +27,7 @@ def test_the_full_example_is_a_survey_of_every_kind(run, tmp_path):
     assert document["warnings"] == []
     from bruit.survey import Survey
 
-    kinds = {question.kind for question in Survey.read(tmp_path / "full.toml").questions}
+    kinds = {question.kind for question in Survey.load(tmp_path / "full.toml").questions}
     assert kinds == {"choice", "yes-no", "scale", "number", "several"}
 
 

@@ -117,7 +117,7 @@ def test_a_file_of_reports_gives_the_same_tally(tmp_path) -> None:
     expected = plan.tally(plan.privatize(table, rng=5))
     for name in ("reports.csv", "reports.parquet"):
         plan.privatize(table, 5, to=tmp_path / name)
-        assert np.array_equal(Plan.open(tmp_path / name).tally(tmp_path / name).counts, expected.counts)
+        assert np.array_equal(Plan.load(tmp_path / name).tally(tmp_path / name).counts, expected.counts)
 
 
 def test_a_mechanism_with_a_column_in_clear_is_a_plan() -> None:
@@ -134,7 +134,7 @@ def test_a_card_asks_for_what_is_sent_in_clear_and_its_reports_are_counted() -> 
     for method in METHODS:
         plan = several(method)
         card = plan.card()
-        assert Card.read(card.content) == card
+        assert Card.from_bytes(card.to_bytes()) == card
         report = card.sample({"smokes": "yes", "degree": "none", "school": "C", "year": "2"})
         assert (report["school"], report["year"]) == ("2", "1")
         tally = plan.tally({name: [text] for name, text in report.items()})

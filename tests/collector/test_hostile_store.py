@@ -208,7 +208,7 @@ def refusal(place: Place, command: str, name: str) -> str | None:
 
 def _answer(place: Place, name: str) -> str | None:
     """Count a report, as a server does."""
-    own = Survey.read(place.file)
+    own = Survey.load(place.file)
     try:
         store = open_store(place.store)
     except BruitError as error:
@@ -310,7 +310,7 @@ def _old_read(text: str) -> Survey:
     with tempfile.TemporaryDirectory() as folder:
         for name, content in json.loads(text).items():
             (Path(folder) / name).write_text(content, encoding="utf-8")
-        return Survey.read(Path(folder) / "survey.toml")
+        return Survey.load(Path(folder) / "survey.toml")
 
 
 def test_the_law_sees_a_store_that_writes_files(place, good, monkeypatch) -> None:

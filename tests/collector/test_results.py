@@ -257,7 +257,7 @@ def test_exported_plan_and_tally_give_the_same_estimates_by_bruit_estimate(fille
         if hasattr(question.answer, "frequency"):
             assert [row["frequency"] for row in document["values"]] == question.answer.frequency.tolist()
             assert [row["lower"] for row in document["values"]] == question.answer.interval()[:, 0].tolist()
-    plan = bruit.Plan.open(tmp_path / "out" / "plan.json")
+    plan = bruit.Plan.load(tmp_path / "out" / "plan.json")
     strata = json.loads((tmp_path / "out" / "strata.json").read_text())["strata"]
     parts = [Tally.from_dict(part["tally"]) for part in strata]
     assert parts[0] + parts[1] == Tally.from_json((tmp_path / "out" / "tally.json").read_text())

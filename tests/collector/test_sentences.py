@@ -40,7 +40,7 @@ to = 12
 def survey(tmp_path):
     path = tmp_path / "health.toml"
     path.write_text(SURVEY, encoding="utf-8")
-    return Survey.read(path)
+    return Survey.load(path)
 
 
 def shares(labels, *rows):

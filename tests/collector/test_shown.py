@@ -95,7 +95,7 @@ class Counted:
     def __init__(self, folder: Path, chance: random.Random) -> None:
         path = folder / "class.toml"
         path.write_text(survey_text(chance), encoding="utf-8")
-        survey = Survey.read(path)
+        survey = Survey.load(path)
         links = survey.has_rounds
         self.opened = Opened("class", survey.digest, document(path), links, False, bytes(32))
         self.open_survey = OpenSurvey(self.opened)
@@ -331,7 +331,7 @@ class Given(Counted):
     def __init__(self, folder: Path, numbers: list[tuple[int, int]]) -> None:
         path = folder / "two.toml"
         path.write_text(TWO, encoding="utf-8")
-        survey = Survey.read(path)
+        survey = Survey.load(path)
         self.opened = Opened("two", survey.digest, document(path), False, False, bytes(32))
         self.open_survey = OpenSurvey(self.opened)
         self.by_key = {

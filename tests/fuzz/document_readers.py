@@ -151,7 +151,7 @@ share = 0.2
 #: Which functions each reader goes through, as module:name.
 COVERS: dict[str, tuple[str, ...]] = {
     "plan": ("collection/plan:Plan.from_json", "collection/files:_digest"),
-    "card": ("cards/card:Card.read", "cards/question:CardQuestion.from_dict"),
+    "card": ("cards/card:Card.from_bytes", "cards/question:CardQuestion.from_dict"),
     "tally": ("estimation/tally:Tally.from_json", "estimation/tally:Tally.from_dict"),
     "bytes of a tally": ("estimation/tally:Tally.from_bytes",),
     "schema": ("domains/schema:Schema.from_json", "domains/schema:Schema.from_list"),
@@ -372,7 +372,7 @@ def _cards() -> list[bytes]:
     contents = []
     for plan in plans():
         with contextlib.suppress(BruitError):  # not every plan has one
-            contents.append(plan.card().content)
+            contents.append(plan.card().to_bytes())
     return contents
 
 
@@ -394,7 +394,7 @@ def readers(folder: Path) -> dict[str, DocumentReader]:
     zcdp = folder / "rho.ledger"
     Ledger.open(zcdp, rho=0.5).spend(Guarantee(epsilon=0.25, neighbours="add-remove"), "count")
     (folder / "plan.toml").write_text(PUBLICATION)
-    publication = Publication.open(folder / "plan.toml")
+    publication = Publication.load(folder / "plan.toml")
     published = Published("Visits", "2026-01-01T00:00:00", publication.digest, publication.guarantee,
                           publication.to_dict(), results[0])  # fmt: skip
     schema = Schema(SCHEMA)
@@ -417,7 +417,7 @@ def readers(folder: Path) -> dict[str, DocumentReader]:
     reals = [numbers.number(name, epsilon=1.0, bounds=(0.0, 1.0), cells=8) for name in numbers.NAMES]
     return {
         "plan": DocumentReader(_of_bytes(Plan.from_json), _sealed(own), JSON),
-        "card": DocumentReader(_of_bytes(Card.read), _cards(), CANONICAL),
+        "card": DocumentReader(_of_bytes(Card.from_bytes), _cards(), CANONICAL),
         "tally": DocumentReader(_of_bytes(Tally.from_json), _sealed([tally]), JSON),
         "bytes of a tally": DocumentReader(_tally_of_bytes, [tally.to_bytes().split(b"\n")[1]], JSON),
         "schema": DocumentReader(_of_text(Schema.from_json), _sealed([schema]), JSON),
@@ -432,7 +432,7 @@ def readers(folder: Path) -> dict[str, DocumentReader]:
         "results": DocumentReader(_of_bytes(Results.from_json), _sealed(results[-2:]), JSON),
         "published": DocumentReader(Published.load, _sealed([published]), JSON),
         "publication": DocumentReader(
-            Publication.open, _encoded(PUBLICATION, PUBLICATION_OF_GROUPS, PUBLICATION_IN_RHO), TOML, ".toml"
+            Publication.load, _encoded(PUBLICATION, PUBLICATION_OF_GROUPS, PUBLICATION_IN_RHO), TOML, ".toml"
         ),
         "bounds": DocumentReader(_of_bytes(LimitsChoice.from_json), _sealed(choices), JSON),
         "bounds guide": DocumentReader(_of_dict(LimitsGuide.from_dict), _bodies(c.guide for c in choices), JSON),
@@ -475,13 +475,13 @@ _ONE_QUESTION = '[[question]]\nname = "drinks"\ntext = "?"\nkind = "yes-no"\n'
 
 
 def _survey(path: Path) -> Any:
-    survey = Survey.read(path)
+    survey = Survey.load(path)
     return survey, survey.card, survey.check(), survey.body_length
 
 
 def _in_language(folder: Path, path: Path) -> Any:
     (folder / "de.toml").write_bytes(path.read_bytes())
-    return Survey.read(folder / "survey.toml")
+    return Survey.load(folder / "survey.toml")
 
 
 def _study() -> Any:

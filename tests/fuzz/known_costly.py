@@ -95,7 +95,7 @@ def readers(folder: Path) -> dict[str, DocumentReader]:
     return {
         "plan": DocumentReader(_of_bytes(Plan.from_json), [_plan()], JSON),
         "release": DocumentReader(_of_bytes(Release.from_json), _releases(), JSON),
-        "publication": DocumentReader(Publication.open, _publications(), TOML, ".toml"),
+        "publication": DocumentReader(Publication.load, _publications(), TOML, ".toml"),
         "question": DocumentReader(_of_text(question), texts, TEXT, ".txt"),
         "number question": DocumentReader(_of_text(number_question), texts, TEXT, ".txt"),
         "results": DocumentReader(_of_bytes(Results.from_json), [_results()], JSON),

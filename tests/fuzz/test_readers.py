@@ -98,7 +98,7 @@ def _readers(folder: Path) -> dict[str, Reader]:
         "release": _json(Release.from_json, release.to_json(), tables.to_json()),
         "result": _json(Result.from_json, results["n"].to_json(), results["wages"].to_json()),
         "results": _json(Results.from_json, results.to_json()),
-        "card": _json(Card.read, plan.card().content, several.card().content, again.card().content),
+        "card": _json(Card.from_bytes, plan.card().to_bytes(), several.card().to_bytes(), again.card().to_bytes()),
         "head": _json(SignedHead.from_json, ledger.head.sign(private).to_json()),
         "schema": _json(lambda content: Schema.from_json(content.decode("utf-8", "replace")), schema.to_json()),
         "prior": Reader(
@@ -126,7 +126,7 @@ def _readers(folder: Path) -> dict[str, Reader]:
 def _survey(path: Path) -> Any:
     from bruit.survey import Survey
 
-    survey = Survey.read(path)
+    survey = Survey.load(path)
     return survey.check(), survey.card, survey.body_length
 
 

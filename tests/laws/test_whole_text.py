@@ -166,7 +166,7 @@ def test_whole_text_is_read(reader: str, tmp_path: Path) -> None:
 def _documents(half: str) -> dict[str, Callable[[], Any]]:
     plan = Plan({"v": ["a", "b"]}, 1.0)
     escaped = json.dumps(half)
-    card = plan.card().content.replace(b'"v"', escaped.encode())
+    card = plan.card().to_bytes().replace(b'"v"', escaped.encode())
     raw = f'{{"a": "{half}"}}'
     return {
         "a document": lambda: documents.parsed(f'{{"a": {escaped}}}', "document"),
@@ -174,7 +174,7 @@ def _documents(half: str) -> dict[str, Callable[[], Any]]:
         "a document with the character itself": lambda: documents.parsed(raw, "document"),
         "its bytes": lambda: documents.parsed(raw.encode("utf-8", "surrogatepass"), "document"),
         "a plan": lambda: Plan.from_json(plan.to_json().replace('"v"', escaped)),
-        "a card": lambda: Card.read(card),
+        "a card": lambda: Card.from_bytes(card),
         "a release": lambda: Release.from_json(
             json.dumps({"statistics": [{"kind": "count", "epsilon": 1.0}], "by": half})
         ),

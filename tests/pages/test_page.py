@@ -41,7 +41,7 @@ labels = [{json.dumps(HOSTILE)}, "no"]
 def survey(tmp_path_factory: pytest.TempPathFactory) -> Survey:
     path = tmp_path_factory.mktemp("survey") / "survey.toml"
     path.write_text(SURVEY, encoding="utf-8")
-    return Survey.read(path)
+    return Survey.load(path)
 
 
 def _sections(_: Survey) -> str:

@@ -19,7 +19,7 @@ MEAN = '[[statistic]]\nname = "age"\nkind = "mean"\nof = "age=0..100"\n'
 
 def opened(tmp_path, text):
     (tmp_path / "plan.toml").write_text(text)
-    return Publication.open(tmp_path / "plan.toml")
+    return Publication.load(tmp_path / "plan.toml")
 
 
 def test_parts_of_epsilon_follow_the_weights_and_never_sum_to_more(tmp_path):

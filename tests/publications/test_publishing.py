@@ -67,7 +67,7 @@ def test_run_again_it_shows_what_was_published_and_spends_nothing(plan):
 
 def test_other_statistics_and_another_edition_are_other_publications(plan):
     text = plan.read_text()
-    digests = {Publication.open(plan).digest}
+    digests = {Publication.load(plan).digest}
     for change in (
         ("weight = 2", "weight = 3"),
         ("rows = 4", "rows = 5"),
@@ -75,9 +75,9 @@ def test_other_statistics_and_another_edition_are_other_publications(plan):
         ("visits.csv", "b.csv"),
     ):
         plan.write_text(text.replace(*change))
-        digests.add(Publication.open(plan).digest)
+        digests.add(Publication.load(plan).digest)
     plan.write_text('edition = "second"\n' + text)
-    digests.add(Publication.open(plan).digest)
+    digests.add(Publication.load(plan).digest)
     assert len(digests) == 6
 
 
@@ -205,7 +205,7 @@ def test_files_for_readers_are_made_again_from_what_is_saved(plan):
 
 
 def test_two_at_once_publish_once(plan):
-    publication = Publication.open(plan)
+    publication = Publication.load(plan)
     ledger = publication.open_ledger()
     folder = ledger.results
     folder.mkdir()
@@ -242,7 +242,7 @@ def test_two_at_once_write_the_folder_for_readers_once(plan, monkeypatch):
 
 
 def test_a_seed_gives_the_same_publication_and_marks_it(plan, tmp_path):
-    publication = Publication.open(plan)
+    publication = Publication.load(plan)
     release = publication.release
     source = engines.read(str(tmp_path / "visits.csv"))
     first, second = (release.publish(release.fold(source, 7), rng=7) for _ in range(2))

@@ -86,7 +86,7 @@ def test_sums_of_undeclared_groups_are_those_of_the_rows_and_named_alike(
     for name, source in (("memory", table), ("spark", frame_of(table, 3))):
         (tmp_path / name).mkdir()
         (tmp_path / name / "plan.toml").write_text(text)
-        published = publish(Publication.open(tmp_path / name / "plan.toml"), source, rng=7)
+        published = publish(Publication.load(tmp_path / name / "plan.toml"), source, rng=7)
         assert published["ages by zone"].labels == published["visits by zone"].labels == ("centre", "nord", "süd")
         values.append([result.values.tolist() for result in published.results.values()])
     assert values[0] == values[1]

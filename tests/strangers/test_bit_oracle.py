@@ -75,7 +75,7 @@ def test_attacks_and_cards_go_by_its_law(thirds):
     rate = guess(thirds, values, rng=5).accuracy
     assert abs(rate - thirds.guessability) < 6 * (thirds.guessability / len(values)) ** 0.5
     card = thirds.card("town")
-    assert Card.read(card.content) == card
+    assert Card.from_bytes(card.to_bytes()) == card
     for vector in card.vectors(10, rng=1):
         message = thirds.law.sample(vector.codes[0], iter(vector.words))
         row = np.frombuffer(bytes.fromhex(vector.report["town"]), np.uint8)

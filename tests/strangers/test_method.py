@@ -136,7 +136,7 @@ def test_an_audit_of_its_whole_law_finds_the_epsilon_that_is_stated(plan, unit):
 
 def test_its_card_draws_reports_that_the_plan_counts(plan):
     card = plan.card()
-    again = Card.read(card.content)
+    again = Card.from_bytes(card.to_bytes())
     assert (again, again.method, again.weights) == (card, "SMP", tuple(WEIGHTS.values()))
     words = iter(range(10**17, 2**64, 10**14))
     reports = [again.sample({"sex": "F", "town": "town 3"}, words) for _ in range(200)]

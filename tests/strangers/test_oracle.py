@@ -229,7 +229,7 @@ def test_models_learn_from_its_reports(output):
 
 def test_its_card_samples_by_the_same_words_and_has_vectors(paley):
     card = paley.card("town")
-    again = Card.read(card.content)
+    again = Card.from_bytes(card.to_bytes())
     assert again == card
     for vector in again.vectors(20, rng=1):
         assert paley.law.sample(vector.codes[0], iter(vector.words)) == int(vector.report["town"])
@@ -252,7 +252,7 @@ def test_a_rule_of_its_own_is_listed_on_the_card():
     own = Own(epsilon=2.0, labels=TOWNS)
     card = own.card("town")
     assert card.questions[0].to_dict()["sets"]["kind"] == "listed"
-    assert [vector.report for vector in Card.read(card.content).vectors(20, rng=1)] == [
+    assert [vector.report for vector in Card.from_bytes(card.to_bytes()).vectors(20, rng=1)] == [
         vector.report for vector in card.vectors(20, rng=1)
     ]
 

@@ -117,14 +117,14 @@ def people(folder: Path) -> None:
 def test_a_publication_knows_it_once_it_is_registered(tmp_path: Path) -> None:
     people(tmp_path)
     (tmp_path / "eyes.toml").write_text(publication())
-    (release,) = Publication.open(tmp_path / "eyes.toml").release.parts
+    (release,) = Publication.load(tmp_path / "eyes.toml").release.parts
     assert release.statistics["eyes"].digest == MODE.digest
 
 
 def test_without_registering_it_a_publication_says_which_kinds_there_are(tmp_path: Path) -> None:
     (tmp_path / "eyes.toml").write_text(publication())
     with pytest.raises(ParameterError, match="kind must be one of 'count'"):
-        Publication.open(tmp_path / "eyes.toml")
+        Publication.load(tmp_path / "eyes.toml")
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ def write(tmp_path):
     def read(text, name="survey.toml"):
         path = tmp_path / name
         path.write_text(text, encoding="utf-8")
-        return Survey.read(path)
+        return Survey.load(path)
 
     return read
 

@@ -38,7 +38,7 @@ def test_a_class_is_asked_by_codes_without_a_server(teacher) -> None:
     teacher("bruit survey handouts class.toml --page class.html -o print")
 
     # The pupils open class.html on their phones and type their codes into the form of the school.
-    codes = pupils(Survey.read("class.toml"), 60)
+    codes = pupils(Survey.load("class.toml"), 60)
     form = ["Time,Email,Code", *(f"10:{n},pupil{n}@school.example,{code}" for n, code in enumerate(codes[:40]))]
     Path("answers.csv").write_text("\n".join(form), encoding="utf-8")
     monday = teacher("bruit survey collect class.toml answers.csv --store class.sqlite --per Email")
@@ -64,7 +64,7 @@ def test_a_class_is_asked_by_codes_without_a_server(teacher) -> None:
 
 def test_codes_are_read_from_standard_input_and_shown_at_once(teacher) -> None:
     teacher("bruit survey new class.toml")
-    codes = "\n".join(pupils(Survey.read("class.toml"), 20))
+    codes = "\n".join(pupils(Survey.load("class.toml"), 20))
     output = teacher("bruit survey collect class.toml", input=codes)
     assert "Counted: 20 answers of 60 people; new: 20 codes." in output
     assert "Estimate of drinks by GRR from 20 reports" in output
@@ -74,19 +74,19 @@ def test_codes_are_read_from_standard_input_and_shown_at_once(teacher) -> None:
 
 def test_few_codes_are_not_estimated(teacher) -> None:
     teacher("bruit survey new class.toml")
-    codes = "\n".join(pupils(Survey.read("class.toml"), 9))
+    codes = "\n".join(pupils(Survey.load("class.toml"), 9))
     assert "Results are shown from 10 answers on." in teacher("bruit survey collect class.toml -", input=codes)
 
 
 def test_collecting_says_what_does_not_count_and_where_it_stands(teacher) -> None:
     teacher("bruit survey new class.toml")
-    survey = Survey.read("class.toml")
+    survey = Survey.load("class.toml")
     text = Path("class.toml").read_text(encoding="utf-8")
     Path("old.toml").write_text(text.replace("this week", "this month"), encoding="utf-8")
     Path("other.toml").write_text(text.replace("Alcohol at school", "Sleep"), encoding="utf-8")
     good = pupils(survey, 12)
     wrong = good[0].replace("-", "")
-    lines = [*good, *pupils(Survey.read("old.toml"), 2), *pupils(Survey.read("other.toml"), 3), "hello", wrong[:-1]]
+    lines = [*good, *pupils(Survey.load("old.toml"), 2), *pupils(Survey.load("other.toml"), 3), "hello", wrong[:-1]]
     Path("codes.txt").write_text("\n".join(lines), encoding="utf-8")
     output = teacher("bruit survey collect class.toml codes.txt")
     assert "new: 12 codes." in output
@@ -99,7 +99,7 @@ def test_collecting_says_what_does_not_count_and_where_it_stands(teacher) -> Non
 def test_a_survey_opened_with_links_refuses_codes_and_one_without_says_what_is_not_assured(teacher) -> None:
     pytest.importorskip("starlette", reason="the collector needs bruit[collector]")
     teacher("bruit survey new class.toml")
-    Path("codes.txt").write_text("\n".join(pupils(Survey.read("class.toml"), 12)), encoding="utf-8")
+    Path("codes.txt").write_text("\n".join(pupils(Survey.load("class.toml"), 12)), encoding="utf-8")
     teacher("bruit survey open class.toml --no-serve --links --name linked")
     refused = teacher("bruit survey collect class.toml codes.txt --store surveys.sqlite --name linked", code=2)
     assert "was opened with --links" in refused
@@ -142,4 +142,4 @@ def test_a_file_that_says_codes_has_pages_with_codes_and_check_says_what_that_ad
     assert "it shows codes of 12 characters" in teacher("bruit survey page class.toml -o class.html")
     refused = teacher("bruit survey open class.toml --no-serve", code=2)
     assert "bruit survey collect" in refused
-    assert Survey.read("class.toml").channel == "codes"
+    assert Survey.load("class.toml").channel == "codes"

@@ -31,7 +31,7 @@ text = "Hast du diese Woche Alkohol getrunken?"
 def survey(tmp_path: Path) -> Survey:
     shutil.copy(WORKED, tmp_path / "de.toml")
     (tmp_path / "class.toml").write_text(SURVEY, encoding="utf-8")
-    return Survey.read(tmp_path / "class.toml")
+    return Survey.load(tmp_path / "class.toml")
 
 
 def test_the_page_has_every_text_of_the_worked_file(survey: Survey) -> None:
@@ -51,7 +51,7 @@ def test_no_text_was_left_in_english() -> None:
 def test_a_file_in_another_encoding_is_refused(tmp_path: Path, survey: Survey, content: bytes) -> None:
     (tmp_path / "de.toml").write_bytes(content)
     with pytest.raises(FormatError, match=r"de\.toml.*: texts must be TOML, encoded in UTF-8"):
-        Survey.read(tmp_path / "class.toml")
+        Survey.load(tmp_path / "class.toml")
 
 
 def test_a_translation_from_before_a_text_was_added_is_read_and_keeps_its_digest(
@@ -60,7 +60,7 @@ def test_a_translation_from_before_a_text_was_added_is_read_and_keeps_its_digest
     """Surveys are open whose stored texts lack it; its absence is part of their digest."""
     older = re.sub("^lost_last = .*\n", "", WORKED.read_text(encoding="utf-8"), flags=re.MULTILINE)
     (tmp_path / "de.toml").write_text(older, encoding="utf-8")
-    before = Survey.read(tmp_path / "class.toml")
+    before = Survey.load(tmp_path / "class.toml")
     assert "lost_last" not in before.wording["de"]
     assert before.digest != survey.digest
     assert b"lost_until" in before.page(address="report")

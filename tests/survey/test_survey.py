@@ -145,10 +145,10 @@ def test_a_bad_file_is_refused_with_the_right_spelling(case, write):
 
 def test_a_file_that_is_not_there_or_not_text_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError):
-        Survey.read(tmp_path / "nothing.toml")
+        Survey.load(tmp_path / "nothing.toml")
     (tmp_path / "latin.toml").write_bytes("title = 'été'".encode("latin-1"))
     with pytest.raises(BruitError, match="UTF-8"):
-        Survey.read(tmp_path / "latin.toml")
+        Survey.load(tmp_path / "latin.toml")
 
 
 def test_a_language_of_ones_own_stands_beside_the_survey(write, tmp_path):

@@ -15,9 +15,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from bruit import _checks, documents
+from bruit._renamed import Signpost
 from bruit.cards import content
 from bruit.cards.question import MOST_VALUES, CardQuestion, code_of, is_unicode
 from bruit.cards.vectors import Vector, vectors
@@ -77,7 +78,7 @@ class Card:
     >>> report = card.sample({"smokes": "yes"})
     >>> report["smokes"] in ("0", "1"), len(card.pack(report))
     (True, 1)
-    >>> Card.read(card.content) == card
+    >>> Card.from_bytes(card.to_bytes()) == card
     True
 
     Where the same person is asked again, a memo is drawn once in an epoch, kept, and refreshed in every round:
@@ -165,15 +166,22 @@ class Card:
             return dict(zip(SAMPLED_COLUMNS, (which, Form.widest(forms)), strict=True))
         return {question.name: form for question, form in zip(self.questions, forms, strict=True)}
 
-    @cached_property
-    def content(self) -> bytes:
+    if not TYPE_CHECKING:  # a checker is to see what is missing
+        content = Signpost("to_bytes()")
+        read = Signpost("from_bytes(data)")
+
+    def to_bytes(self) -> bytes:
         """The card as it is served: canonical JSON. Every number is a decimal string."""
+        return self._content
+
+    @cached_property
+    def _content(self) -> bytes:
         return documents.canonical(self._body()).encode()
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the content, 64 hexadecimal digits: what ``sha256sum card.json`` says."""
-        return hashlib.sha256(self.content).hexdigest()
+        return hashlib.sha256(self._content).hexdigest()
 
     def _body(self) -> dict[str, Any]:
         body: dict[str, Any] = {
@@ -194,7 +202,7 @@ class Card:
         return body
 
     @classmethod
-    def read(cls, data: bytes) -> Card:
+    def from_bytes(cls, data: bytes) -> Card:
         """The card whose content these bytes are; anything else, also the same said in another way, is refused."""
         if not isinstance(data, bytes) or len(data) > MOST_BYTES:
             raise FormatError(f"A card must be bytes, at most {MOST_BYTES:,}.")
@@ -207,19 +215,19 @@ class Card:
             clear = tuple(PublicQuestion(own["name"], tuple(own["values"])) for own in body.get("public", ()))
             rounds, epochs = (content.whole(body[name]) if name in body else None for name in ("rounds", "epochs"))
             card = cls(body["plan"], body["method"], questions, weights, clear, rounds, epochs)
-        if card.content != data:
+        if card.to_bytes() != data:
             raise FormatError(f"This {cls.FORMAT} document is not in the one form that its digest is computed from.")
         return card
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Card) and self.content == other.content
+        return isinstance(other, Card) and self._content == other._content
 
     def __hash__(self) -> int:
         return hash(self.digest)
 
     def __repr__(self) -> str:
         names = ", ".join(f"{question.name!r}" for question in self.questions)
-        return f"Card({names}; {self.method}; {counted(len(self.content), 'byte')}; sha256 {self.digest[:16]}…)"
+        return f"Card({names}; {self.method}; {counted(len(self._content), 'byte')}; sha256 {self.digest[:16]}…)"
 
     # What a person's device does.
 

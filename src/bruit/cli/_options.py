@@ -110,7 +110,7 @@ def plan(path: Path) -> Plan:
     """A plan from its file, or the one beside reports."""
     from bruit.collection import Plan
 
-    return Plan.open(path)
+    return Plan.load(path)
 
 
 def is_plan(path: Path) -> bool:
@@ -118,7 +118,7 @@ def is_plan(path: Path) -> bool:
     from bruit.collection import Plan
 
     try:
-        return path.suffix.lower() == ".json" and bool(Plan.open(path))
+        return path.suffix.lower() == ".json" and bool(Plan.load(path))
     except (BruitError, OSError):
         return False
 

@@ -138,7 +138,7 @@ def sampled(
 
     if reports.suffix.lower() == ".json":
         raise ParameterError(_no_reports(reports))
-    known = Plan.open(plan or reports)
+    known = Plan.load(plan or reports)
     if not known.design.hides:
         raise ParameterError(f"Only RS+FD and RS+RFD hide which attribute is true, this plan is {known.method}.")
     tally = _options.tally(known, [reports], _engine.LOCAL)

@@ -37,8 +37,8 @@ def compliance(
     from bruit.collection import Plan
 
     _checks.probability(**{"--level": level})
-    first = Plan.open(plan or reports)
-    other = None if second is None else Plan.open(second_plan or second)
+    first = Plan.load(plan or reports)
+    other = None if second is None else Plan.load(second_plan or second)
     with _engine.opened(engine) as reads, console.progress("count", reads.unit) as report:
         tally = _options.tally(first, [reports], reads, report)
         others = None if other is None or second is None else _options.tally(other, [second], reads, report)

@@ -108,7 +108,7 @@ def estimate(
             f"{source.name} is a plan, and estimates are from reports or tallies: bruit estimate reports.csv --plan "
             f"{source}."
         )
-    known = Plan.open(plan or reports[0])
+    known = Plan.load(plan or reports[0])
     names = _names(known, attribute)
     _check_kinds(known, names, figure, consistent)
     _check_groups(known, by, figure, consistent)

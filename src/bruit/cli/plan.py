@@ -197,7 +197,7 @@ def _write_sheet(
         raise ParameterError(f"{path.name} is a plan already: --sheet en writes its page for an ethics board.")
     for name in (name for name, value in options.items() if value is not None):
         raise ParameterError(f"{path.name} is a plan already, and --sheet writes its page: leave {name} out.")
-    page, known = _page(language, path, force=force), Plan.open(path)
+    page, known = _page(language, path, force=force), Plan.load(path)
     written = sheets.sheet(known, language, people=people, title=title)
     if page is not None:
         documents.write_text(page, written)

@@ -225,7 +225,7 @@ def _plan(
     if path is not None and named:
         raise ParameterError(f"--plan already says what {' and '.join(named)} would: give one or the other.")
     if path is not None:
-        return Plan.open(path)
+        return Plan.load(path)
     if epsilon is None and str(method).lower() not in ("warner", "rr"):
         raise ParameterError("--epsilon must be given: the most that a person's reports may tell, for example 1.")
     if not questions:

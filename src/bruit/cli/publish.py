@@ -36,7 +36,7 @@ def publish(
     """
     from bruit.publications import Publication
 
-    publication = Publication.open(file)
+    publication = Publication.load(file)
     conflict = publication.unused_budget()
     if conflict:
         console.warn(conflict)

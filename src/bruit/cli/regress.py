@@ -72,7 +72,7 @@ def regress(
     _checks.probability(**{"--level": level})
     _options.check_whole(show=rows)
     _options.check_figure(figure)
-    known, references = Plan.open(plan or reports), _questions.pairs(reference, "--reference", "sex=F", str)
+    known, references = Plan.load(plan or reports), _questions.pairs(reference, "--reference", "sex=F", str)
     if table is None:
         fit = logistic(
             known,

@@ -72,6 +72,7 @@ _MOVED = {
         name: f"plan.panel.{name}(…)"
         for name in ("memoize", "answer", "remember", "report", "after", "epoch_of", "series")
     },
+    "open": "Plan.load(path)",
     "as_published": f"a method, as in Plan(schema, 1.0, {_OPTIONS['published']})",
 }
 
@@ -516,7 +517,7 @@ class Plan(Randomizer, metaclass=_PlanType):
         return documents.seal(files.PLAN, document.body(self), indent=2)
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> Plan:
+    def load(cls, path: str | os.PathLike[str]) -> Plan:
         """The plan in a file, or the one beside a file or folder of reports.
 
         Parameters

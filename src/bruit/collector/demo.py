@@ -64,7 +64,7 @@ def opened(store: Store, folder: Path, people: int = 200) -> Demo:
     text = resources.files("bruit.collector").joinpath("demo.toml").read_text(encoding="utf-8")
     path = folder / f"{NAME}.toml"
     path.write_text(text.replace("people = 200", f"people = {people}"), encoding="utf-8")
-    survey = Survey.read(path)
+    survey = Survey.load(path)
     secret = token(26)
     opened = Opened(
         NAME, survey.digest, document(path), links=False, public=False, token=link_hash(secret), opening=token()

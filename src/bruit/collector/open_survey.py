@@ -176,7 +176,7 @@ _SURVEY = "survey.toml"
 
 def document(path: Path) -> str:
     """A survey file, with the texts of other languages that stand beside it, as one text for the store."""
-    own = Survey.read(path).own_wording
+    own = Survey.load(path).own_wording
     files = {_SURVEY: path, **{f"{language}.toml": path.parent / f"{language}.toml" for language in own}}
     return json.dumps({name: file.read_text(encoding="utf-8") for name, file in files.items()}, ensure_ascii=False)
 

@@ -14,11 +14,12 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from bruit import _checks, documents
+from bruit._renamed import Signpost
 from bruit.domains import Schema
 from bruit.domains.domain import Domain
 from bruit.errors import BruitError, LedgerError, LimitError, ParameterError, ParameterTypeError, translated
@@ -64,7 +65,7 @@ class Request:
         The column and its values, as in ``age=0..120``, or several for tables; nothing for a count.
     by
         The columns of groups with their domains; None for a domain that nobody declares.
-    weight
+    share
         Its part of ε and δ, in proportion to those of the others.
     noise
         For sums with a δ: ``"laplace"``, ``"gaussian"``, or ``"auto"``, whichever has less error.
@@ -78,7 +79,7 @@ class Request:
     kind: str
     of: str | Sequence[str] = ()
     by: Mapping[str, Domain | None] = field(default_factory=dict)
-    weight: Fraction = Fraction(1)
+    share: Fraction = Fraction(1)
     noise: Choice = "auto"
     options: Mapping[str, Any] = field(default_factory=dict)
     person: Person | None = None
@@ -146,7 +147,7 @@ class Request:
 class Publication:
     """Statistics of one table that are published together, once.
 
-    `Publication.open` reads one from a TOML file; see the page *Publish*.
+    `Publication.load` reads one from a TOML file; see the page *Publish*.
 
     Parameters
     ----------
@@ -231,8 +232,11 @@ class Publication:
             _ = self.release
         _checks.warn_of_weak(self.guarantee.epsilon)
 
+    if not TYPE_CHECKING:  # a checker is to see what is missing
+        open = Signpost("load(path)")
+
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> Publication:
+    def load(cls, path: str | os.PathLike[str]) -> Publication:
         """The publication that a TOML file describes."""
         from bruit.publications.reading import read
 
@@ -243,12 +247,12 @@ class Publication:
         """The ε and δ of each statistic; their sums are at most those of the publication, or the sum of their ρ is."""
         if self.epsilon is None:
             return {item.name: self._in_rho(item, self.rho_shares[item.name]) for item in self.requests}
-        epsilons = _divided(self.epsilon, {request.name: request.weight for request in self.requests})
+        epsilons = _divided(self.epsilon, {request.name: request.share for request in self.requests})
         if not self.delta:
             return {name: (epsilon, 0.0) for name, epsilon in epsilons.items()}
-        deltas = _divided(self.delta, {item.name: item.weight for item in self.requests if item.takes_delta})
+        deltas = _divided(self.delta, {item.name: item.share for item in self.requests if item.takes_delta})
         users = [item for item in self.requests if item.name in deltas and self._gains(item, epsilons, deltas)]
-        deltas = _divided(self.delta, {item.name: item.weight for item in users})
+        deltas = _divided(self.delta, {item.name: item.share for item in users})
         return {name: (epsilon, deltas.get(name, 0.0)) for name, epsilon in epsilons.items()}
 
     def _gains(self, request: Request, epsilons: Mapping[str, float], deltas: Mapping[str, float]) -> bool:
@@ -262,12 +266,12 @@ class Publication:
     @cached_property
     def rho_shares(self) -> dict[str, float]:
         """The ρ that each statistic may cost; empty for a publication that splits an ε."""
-        return {} if self.rho is None else _divided(self.rho, {item.name: item.weight for item in self.requests})
+        return {} if self.rho is None else _divided(self.rho, {item.name: item.share for item in self.requests})
 
     def _in_rho(self, request: Request, share: float) -> tuple[float, float]:
         """The ε and δ at which a statistic costs its part of ρ, with the noise that has less error."""
         if request.names_groups:
-            deltas = _divided(self.delta, {item.name: item.weight for item in self.requests if item.names_groups})
+            deltas = _divided(self.delta, {item.name: item.share for item in self.requests if item.names_groups})
             return _largest_epsilon(math.sqrt(2 * share), share, pure_rho), deltas[request.name]
         options: list[tuple[float, float]] = []
         if not request.has_delta or request.noise != "gaussian":

@@ -60,7 +60,7 @@ def publish(
     Published
         The results, with their date and the folder of their files.
     """
-    plan = publication if isinstance(publication, Publication) else Publication.open(publication)
+    plan = publication if isinstance(publication, Publication) else Publication.load(publication)
     _check_extra(plan)
     ledger = plan.open_ledger(start=_has(plan.folder / plan.output, plan.digest))
     _check_output(plan)

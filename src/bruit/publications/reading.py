@@ -189,7 +189,7 @@ def _request(table: Mapping[str, Any], place: int, person: dict[str, Any] | None
         kind=kind,
         of=_questions(table, statistic, where, folder),
         by=by,
-        weight=_weight(table, where),
+        share=_weight(table, where),
         noise=_checks.one_of(CHOICES, **{f"{where}noise": table.get("noise", "auto")}),
         options=_options(table, statistic, where),
         person=_person_of(table, person, by, where),

@@ -121,7 +121,7 @@ class CodeForm:
     ... text = "Have you drunk alcohol this week?"
     ... kind = "yes-no"
     ... ''')
-    ...     survey = Survey.read(path)
+    ...     survey = Survey.load(path)
     >>> survey.codes.length, round(survey.codes.collisions(1_000), 3)
     (12, 0.03)
     >>> code = survey.answer_code({"drinks": "Yes"})

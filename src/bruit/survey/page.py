@@ -93,7 +93,7 @@ def _data(survey: Survey, code: dict[str, Any] | None, **options: Any) -> dict[s
         "introduction": dict(survey.introduction),
         "asker": dict(survey.asker),
         "questions": [_question(question) for question in survey.questions],
-        "card": survey.card.content.decode(),
+        "card": survey.card.to_bytes().decode(),
         "parts": _parts(survey.body),
         "length": survey.body_length,
         **facts(survey),

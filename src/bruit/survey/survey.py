@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from bruit import documents
+from bruit._renamed import Signpost
 from bruit.cards import Card
 from bruit.collection import Plan, Repeat
 from bruit.collection.panel import ONCE
@@ -79,7 +80,7 @@ class Survey:
     ... text = "Have you drunk alcohol this week?"
     ... kind = "yes-no"
     ... ''')
-    ...     survey = Survey.read(path)
+    ...     survey = Survey.load(path)
     >>> survey.plan
     Plan('drinks'; GRR; person ε = 1 (local, the whole record changed); attribute ε = 1 (local, one attribute of a record changed))
     >>> report = survey.parse(survey.answer({"drinks": "Yes"}))
@@ -105,8 +106,11 @@ class Survey:
     opening: str = ""
     channel: Channel = "collector"
 
+    if not TYPE_CHECKING:  # a checker is to see what is missing
+        read = Signpost("load(path)")
+
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Survey:
+    def load(cls, path: str | os.PathLike[str]) -> Survey:
         """The survey in a TOML file; ``docs/survey.md`` has its format.
 
         Parameters

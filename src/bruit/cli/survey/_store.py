@@ -53,7 +53,7 @@ def keep(store: Store, survey: Path, name: str, *, links: bool = False, public: 
 
     secret = token(26)
     day = datetime.now(UTC).date().isoformat()
-    digest = Survey.read(survey).digest
+    digest = Survey.load(survey).digest
     opened = Opened(name, digest, document(survey), links, public, link_hash(secret), day=day, opening=token())
     return secret, store.add(opened)
 

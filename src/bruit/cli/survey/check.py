@@ -22,5 +22,5 @@ def check(
     """
     from bruit.survey import Survey
 
-    table = Survey.read(path).check().table()
+    table = Survey.load(path).check().table()
     console.print_json(table.to_json()) if as_json else console.show(table)

@@ -34,7 +34,7 @@ def handouts(
         raise ParameterError(f"{output} exists: name a new folder.")
     if address is not None and not address.startswith("https://"):
         raise ParameterError("--address must begin with https://, as in https://school.example/class.html.")
-    survey = Survey.read(path)
+    survey = Survey.load(path)
     prints = Handouts(survey, page.read_bytes(), address or page.name)
     pages = {f"slips.{code}.html": prints.slips(code, number) for code in survey.languages}
     pages |= {f"poster.{code}.html": prints.poster(code) for code in survey.languages}

@@ -101,7 +101,7 @@ def _keep(keeper: Store, file: Path, name: str, base: str, links: bool, public: 
     from bruit.collector.open_survey import link_hash
     from bruit.survey import Survey
 
-    survey = Survey.read(file)
+    survey = Survey.load(file)
     if survey.has_rounds and not links:
         raise ParameterError("A survey with rounds is answered by personal links, one for all rounds: add --links.")
     if survey.channel == "codes":

@@ -49,7 +49,7 @@ def page(
     _options.check_file(output, "--output", (".html",))
     if output.exists() and not force:
         raise ParameterError(f"{output} exists: write to another name, or replace it with --force.")
-    survey = Survey.read(path)
+    survey = Survey.load(path)
     if code or (survey.channel == "codes" and store is None):
         if links or store is not None or name is not None or address != "report":
             raise ParameterError("A page with codes sends nothing: leave out --address, --links, --store and --name.")

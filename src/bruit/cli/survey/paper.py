@@ -28,7 +28,7 @@ def paper(
 
     if output.exists():
         raise ParameterError(f"{output} exists: name a new folder.")
-    survey = Survey.read(path)
+    survey = Survey.load(path)
     sheets = Paper(survey, device)
     pages = {f"sheet.{code}.html": sheets.sheet(code) for code in survey.languages}
     pages |= {f"entry.{code}.html": sheets.entry(code) for code in survey.languages}

@@ -44,7 +44,7 @@ def sheet(
     from bruit.survey import Survey
     from bruit.survey.sheet import spoken_language
 
-    survey = Survey.read(path)
+    survey = Survey.load(path)
     spoken = spoken_language(survey, language)
     content = survey.sheet(spoken, channel=channel, links=links)
     target = output or path.with_suffix(f".sheet.{spoken}.html")
