@@ -62,7 +62,7 @@ def trial(
     reported = {name: share for name, share in sample.frequencies.items() if plan.design.reported(name, tally)}
     errors = [np.mean((answers[name].frequency - share) ** 2) for name, share in reported.items()]
     matches = reidentification([plan] * int(surveys), sample.table, rng=rng)
-    looked = risks(plan, sample.frequencies, people=500, rng=int(rng.integers(2**31, 1)[0]))
+    looked = risks(plan, sample.frequencies, n=500, rng=int(rng.integers(2**31, 1)[0]))
     guessed = [risk for risk in looked if risk.attack.startswith("value")]
     return {
         "n": sample.n,

@@ -12,9 +12,9 @@ SCHEMA = {"town": ["a", "b", "c"], "smokes": ["no", "yes"]}
 
 
 def test_every_attribute_has_its_error_and_how_often_it_is_guessed() -> None:
-    expected = prospects(Plan(SCHEMA, 2.0, "SMP[GRR]"), people=10_000)
+    expected = prospects(Plan(SCHEMA, 2.0, "SMP[GRR]"), n=10_000)
     assert [row["attribute"] for row in expected.attributes] == list(SCHEMA)
-    few = prospects(Plan(SCHEMA, 2.0, "SMP[GRR]"), people=100)
+    few = prospects(Plan(SCHEMA, 2.0, "SMP[GRR]"), n=100)
     for row, wide in zip(expected.attributes, few.attributes, strict=True):
         assert row["half_width"] == pytest.approx(wide["half_width"] / 10)
         assert row["blindly"] < row["guessed"] < 1
@@ -24,10 +24,10 @@ def test_every_attribute_has_its_error_and_how_often_it_is_guessed() -> None:
 
 def test_a_warning_says_that_what_is_sent_in_clear_singles_people_out() -> None:
     plan = Plan(SCHEMA, 1.0, "GRR", public=["town"])
-    assert "3 groups" in prospects(plan, people=20).warning
-    assert prospects(plan, people=3000).warning == ""
+    assert "3 groups" in prospects(plan, n=20).warning
+    assert prospects(plan, n=3000).warning == ""
 
 
 def test_nobody_is_no_number_of_people() -> None:
-    with pytest.raises(ParameterError, match="people must be"):
-        prospects(Plan(SCHEMA, 1.0, "SMP[GRR]"), people=0)
+    with pytest.raises(ParameterError, match="n must be"):
+        prospects(Plan(SCHEMA, 1.0, "SMP[GRR]"), n=0)

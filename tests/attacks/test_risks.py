@@ -103,7 +103,7 @@ def test_one_question_and_numbers_have_risks_too():
 
 def test_re_identification_is_that_of_one_survey_among_as_many_people():
     plan = made("SPL[GRR]", 9.0)
-    one, ten = risks(plan, people=500)[-2:]
+    one, ten = risks(plan, n=500)[-2:]
     found = reidentification([plan], draw_people(plan.schema, {}, 500, rng=9), rng=1)
     for risk, result in ((one, found[1]), (ten, found[10])):
         assert risk.baseline == result.baseline
@@ -125,5 +125,5 @@ def test_wrong_questions_are_refused():
         risks(SCHEMA)
     with pytest.raises(ParameterError, match="name attributes"):
         risks(made("SPL[GRR]"), {"z": [1.0]})
-    with pytest.raises(ParameterError, match="people"):
-        risks(made("SPL[GRR]"), people=1)
+    with pytest.raises(ParameterError, match="n must be"):
+        risks(made("SPL[GRR]"), n=1)

@@ -351,7 +351,7 @@ def test_what_has_one_memo_in_an_epoch_refuses_to_follow_changes():
     from bruit.sheets import sheet
 
     plan = following()
-    for use in (plan.card, lambda: plan.panel.memoize({"colour": ["red"]}), lambda: sheet(plan, "en", people=100)):
+    for use in (plan.card, lambda: plan.panel.memoize({"colour": ["red"]}), lambda: sheet(plan, "en", n=100)):
         with pytest.raises(ParameterError, match="memo"):
             use()
 

@@ -25,16 +25,16 @@ SCHEMAS: list[tuple[Any, str]] = [
 def test_people_epsilon_and_width_lead_to_each_other(schema: Any, method: str) -> None:
     sizing = plan_for(schema, epsilon=1.5, half_width=0.03, method=method)
     assert max(sizing.half_widths.values()) <= 0.03
-    fewer = plan_for(schema, epsilon=1.5, people=sizing.people - 1, method=method)
+    fewer = plan_for(schema, epsilon=1.5, n=sizing.n - 1, method=method)
     assert max(fewer.half_widths.values()) > 0.03
-    back = plan_for(schema, people=sizing.people, half_width=0.03, method=method)
+    back = plan_for(schema, n=sizing.n, half_width=0.03, method=method)
     assert back.epsilon == pytest.approx(1.5, rel=2e-3)
     assert max(back.half_widths.values()) <= 0.03 * (1 + 1e-9)
 
 
 def test_the_width_is_what_the_plan_says_of_its_variance() -> None:
     schema = {"smokes": ["no", "yes"], "degree": ["none", "school", "college"]}
-    sizing = plan_for(schema, epsilon=1.0, people=4_000)
+    sizing = plan_for(schema, epsilon=1.0, n=4_000)
     variance = Plan(schema, 1.0).variance(4_000)
     z = intervals.normal_quantile(0.95)
     assert sizing.half_widths == pytest.approx({name: z * float(np.sqrt(v.mean())) for name, v in variance.items()})
@@ -44,7 +44,7 @@ def test_one_question_agrees_with_people_needed() -> None:
     known = {"smokes": [0.9, 0.1]}
     sizing = plan_for({"smokes": ["no", "yes"]}, epsilon=1.0, half_width=0.02, method="GRR", frequencies=known)
     expected = people_needed(k=2, epsilon=1.0, half_width=0.02, frequency=0.1, among=["GRR"])["GRR"]
-    assert sizing.people == expected
+    assert sizing.n == expected
 
 
 def test_widths_by_attribute_are_each_kept_and_a_number_is_in_its_own_unit() -> None:
@@ -56,12 +56,12 @@ def test_widths_by_attribute_are_each_kept_and_a_number_is_in_its_own_unit() -> 
 
 def test_too_few_people_for_any_epsilon_are_refused() -> None:
     with pytest.raises(LimitError, match="too few for these widths even without noise"):
-        plan_for({"smokes": ["no", "yes"]}, people=100, half_width=0.01)
+        plan_for({"smokes": ["no", "yes"]}, n=100, half_width=0.01)
 
 
-@pytest.mark.parametrize("known", [{}, {"epsilon": 1.0}, {"epsilon": 1.0, "people": 10, "half_width": 0.1}])
+@pytest.mark.parametrize("known", [{}, {"epsilon": 1.0}, {"epsilon": 1.0, "n": 10, "half_width": 0.1}])
 def test_anything_but_two_of_three_is_refused(known: Any) -> None:
-    with pytest.raises(ParameterError, match="Two of epsilon, people and half_width"):
+    with pytest.raises(ParameterError, match="Two of epsilon, n and half_width"):
         plan_for({"smokes": ["no", "yes"]}, **known)
 
 
@@ -70,14 +70,14 @@ def test_anything_but_two_of_three_is_refused(known: Any) -> None:
 
 def test_people_to_see_thirty_against_twenty_percent() -> None:
     ways = compare_groups(0.3, 0.2, epsilon=1.0, power=0.8)
-    people = {row.design: row.people for row in ways.rows}
+    people = {row.design: row.n for row in ways.rows}
     assert people == {"no privacy": 581, "clear": 3_472, "joint": 9_552, "split": 214_854}
 
 
 def test_power_and_epsilon_are_found_back() -> None:
     for design, people in (("clear", 3_472), ("joint", 9_552), ("split", 214_854)):
-        assert compare_groups(0.3, 0.2, epsilon=1.0, people=people)[design].power == pytest.approx(0.8, abs=2e-4)
-        assert compare_groups(0.3, 0.2, people=people, power=0.8)[design].epsilon == pytest.approx(1.0, abs=2e-3)
+        assert compare_groups(0.3, 0.2, epsilon=1.0, n=people)[design].power == pytest.approx(0.8, abs=2e-4)
+        assert compare_groups(0.3, 0.2, n=people, power=0.8)[design].epsilon == pytest.approx(1.0, abs=2e-3)
 
 
 @pytest.mark.audit
@@ -118,6 +118,6 @@ def test_the_variance_of_a_difference_is_the_one_observed(design: str) -> None:
 def test_equal_shares_and_hopeless_people_are_named() -> None:
     with pytest.raises(ParameterError, match="must differ"):
         compare_groups(0.3, 0.3, epsilon=1.0, power=0.8)
-    with pytest.raises(ParameterError, match="Two of epsilon, people and power"):
+    with pytest.raises(ParameterError, match="Two of epsilon, n and power"):
         compare_groups(0.3, 0.2, epsilon=1.0)
-    assert "clear" in compare_groups(0.3, 0.2, people=100, power=0.8).left_out
+    assert "clear" in compare_groups(0.3, 0.2, n=100, power=0.8).left_out

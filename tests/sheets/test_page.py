@@ -35,7 +35,7 @@ def text(page: str) -> str:
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", PLANS)
 def test_every_plan_has_its_page_with_all_numbers_filled_in(name: str, language: str) -> None:
-    page = sheet(PLANS[name], language, people=3_000)
+    page = sheet(PLANS[name], language, n=3_000)
     words = text(page)
     assert not re.search(r"[{}]|nan|None|Fraction", words)
     assert "anonym" not in words.lower()
@@ -47,7 +47,7 @@ def test_every_plan_has_its_page_with_all_numbers_filled_in(name: str, language:
 @pytest.mark.parametrize("name", PLANS)
 def test_what_can_be_learnt_is_the_person_s_ratio_rounded_to_the_private_side(name: str, language: str) -> None:
     plan, phrases = PLANS[name], Phrases(language)
-    cells = re.findall(r"<td[^>]*><bdi>(.*?)</bdi>", sheet(plan, language, people=3_000))
+    cells = re.findall(r"<td[^>]*><bdi>(.*?)</bdi>", sheet(plan, language, n=3_000))
     for before in (1, 10, 50):
         moved = belief(person_ratio(plan), before)
         assert phrases.share(moved.least) in cells
@@ -57,14 +57,14 @@ def test_what_can_be_learnt_is_the_person_s_ratio_rounded_to_the_private_side(na
 
 
 def test_what_is_sent_in_clear_is_listed_and_only_then() -> None:
-    assert "These answers, which are sent as they are: “school”." in text(sheet(PLANS["SMP"], "en", people=10))
-    assert "Which question was drawn" in text(sheet(PLANS["SMP"], "en", people=10))
-    assert "No answer to these questions is sent as it is." in text(sheet(PLANS["one"], "en", people=10))
-    assert "Which question was drawn" not in text(sheet(PLANS["one"], "en", people=10))
+    assert "These answers, which are sent as they are: “school”." in text(sheet(PLANS["SMP"], "en", n=10))
+    assert "Which question was drawn" in text(sheet(PLANS["SMP"], "en", n=10))
+    assert "No answer to these questions is sent as it is." in text(sheet(PLANS["one"], "en", n=10))
+    assert "Which question was drawn" not in text(sheet(PLANS["one"], "en", n=10))
 
 
 def test_a_plan_with_rounds_speaks_of_all_messages_together() -> None:
-    plan, words = PLANS["rounds"], text(sheet(PLANS["rounds"], "en", people=10))
+    plan, words = PLANS["rounds"], text(sheet(PLANS["rounds"], "en", n=10))
     assert "They hold for all 6 messages of a person together" in words
     assert "asked up to 6 times, in 2 period(s)" in words
     assert "A person is asked once" not in words
@@ -74,12 +74,12 @@ def test_a_plan_with_rounds_speaks_of_all_messages_together() -> None:
 
 def test_the_expected_error_is_that_of_the_plan() -> None:
     variance = float(PLANS["one"].variance(1_000)["smokes"].mean())
-    assert f"{100 * 1.959964 * math.sqrt(variance):.1f} points" in text(sheet(PLANS["one"], "en", people=1_000))
+    assert f"{100 * 1.959964 * math.sqrt(variance):.1f} points" in text(sheet(PLANS["one"], "en", n=1_000))
 
 
 def test_the_page_loads_nothing_and_labels_cannot_break_it() -> None:
     plan = Plan({"<img src=x>": ["</td><script>alert(1)</script>", "{own}"]}, 1.0)
-    page = sheet(plan, "en", people=10, title='"><script>')
+    page = sheet(plan, "en", n=10, title='"><script>')
     assert "<script" not in page
     assert "<img" not in page
     assert "default-src 'none'" in page
@@ -88,6 +88,6 @@ def test_the_page_loads_nothing_and_labels_cannot_break_it() -> None:
 
 def test_bad_parameters_are_named() -> None:
     with pytest.raises(ParameterError, match="language must be"):
-        sheet(PLANS["one"], "de", people=10)
-    with pytest.raises(ParameterError, match="people must be"):
-        sheet(PLANS["one"], "en", people=0)
+        sheet(PLANS["one"], "de", n=10)
+    with pytest.raises(ParameterError, match="n must be"):
+        sheet(PLANS["one"], "en", n=0)

@@ -119,7 +119,7 @@ def test_the_same_people_are_asked_again(plan):
 
 
 def test_attacks_and_their_risks_know_it(plan):
-    rates = {risk.attribute: risk.rate for risk in risks(plan, {"town": np.arange(1, 9) / 36}, people=200)}
+    rates = {risk.attribute: risk.rate for risk in risks(plan, {"town": np.arange(1, 9) / 36}, n=200)}
     assert rates["town"] >= 8 / 36
     attack = reidentification([plan], people(300), rng=1)
     assert attack[10].n == 300
@@ -146,13 +146,13 @@ def test_its_card_draws_reports_that_the_plan_counts(plan):
 
 @pytest.mark.parametrize(("language", "words"), [("en", "drawn by chance"), ("fr", "tirée au hasard")])
 def test_a_page_for_an_ethics_board_says_what_its_card_does(plan, language, words):
-    assert words in sheet(plan, language, people=1_000)
+    assert words in sheet(plan, language, n=1_000)
 
 
 def test_it_is_compared_and_sized():
     ranked = bruit.compare(SCHEMA, 2.0, methods=["EVEN[GRR]", "SMP[GRR]", "SPL[GRR]"])
     assert {row.method for row in ranked} == {"EVEN[GRR]", "SMP[GRR]", "SPL[GRR]"}
-    assert plan_for(SCHEMA, epsilon=2.0, half_width=0.05, method="EVEN[ADP]").people > 100
+    assert plan_for(SCHEMA, epsilon=2.0, half_width=0.05, method="EVEN[ADP]").n > 100
 
 
 def test_an_option_of_its_own_is_in_the_document():

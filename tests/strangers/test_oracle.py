@@ -135,7 +135,7 @@ def test_a_value_is_guessed_as_often_as_it_says(paley):
 def test_the_risks_of_a_plan_are_known_before_anybody_answers(method):
     plan = bruit.Plan(SCHEMA, 2.0, method)
     shares = {"town": np.arange(1, 11) / 55}
-    rates = {(risk.attack, risk.attribute): risk.rate for risk in risks(plan, shares, people=200)}
+    rates = {(risk.attack, risk.attribute): risk.rate for risk in risks(plan, shares, n=200)}
     assert rates["value from the reports", "town"] > 10 / 55
     assert ("sampled attribute", None) in rates or plan.method.kind != "RS+FD"
     assert reidentification([plan], people(300), rng=1)[10].n == 300

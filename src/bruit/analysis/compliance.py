@@ -128,15 +128,15 @@ class SecondGroup:
         ]
 
 
-def second_group(first: Plan, epsilon: float, people: int) -> SecondGroup:
+def second_group(first: Plan, epsilon: float, n: int) -> SecondGroup:
     """A second random group at another ε, with half of the people in each.
 
-    >>> group = second_group(Plan({"cheats": ["no", "yes"]}, 2.0, "GRR"), 0.5, people=40_000)
+    >>> group = second_group(Plan({"cheats": ["no", "yes"]}, 2.0, "GRR"), 0.5, n=40_000)
     >>> round(group.ignoring, 3), group.guarantee.epsilon <= 2.0
     (0.021, True)
     """
     second = second_plan(first, epsilon)
-    halves = (max(1, people // 2), max(1, people - people // 2))
+    halves = (max(1, n // 2), max(1, n - n // 2))
     return SecondGroup(second, promise(first, second), *largest_errors(first, second, halves))
 
 

@@ -25,14 +25,14 @@ FEW_PER_STRATUM = 10
 FEW_ANSWERS = 8
 
 
-def prospects(plan: Plan, people: int, *, prior: Prior | None = None, from_data: bool = False) -> Prospects:
+def prospects(plan: Plan, n: int, *, prior: Prior | None = None, from_data: bool = False) -> Prospects:
     """What a plan would give, and what it would give away, with so many people.
 
     Parameters
     ----------
     plan
         The plan.
-    people
+    n
         How many people answer.
     prior
         The prior of its fakes, if it was estimated from an earlier round: who was asked then is promised less.
@@ -42,15 +42,15 @@ def prospects(plan: Plan, people: int, *, prior: Prior | None = None, from_data:
     Examples
     --------
     >>> from bruit import Plan
-    >>> expected = prospects(Plan({"smokes": ["no", "yes"]}, 1.0, "GRR"), people=10_000)
+    >>> expected = prospects(Plan({"smokes": ["no", "yes"]}, 1.0, "GRR"), n=10_000)
     >>> round(expected.attributes[0]["half_width"], 3), round(expected.attributes[0]["guessed"], 3)
     (0.021, 0.731)
     """
-    _checks.integer(low=1, people=people)
+    _checks.integer(low=1, n=n)
     computed = [risk.to_dict() for risk in risks(plan, _frequencies(plan))]
     guesses = {risk["attribute"]: risk for risk in computed if risk["attribute"] is not None}
     others = [risk for risk in computed if risk["attribute"] is None]
-    return Prospects(plan, people, _attributes(plan, people, guesses), others, prior, from_data)
+    return Prospects(plan, n, _attributes(plan, n, guesses), others, prior, from_data)
 
 
 def promises(plan: Plan) -> list[str]:
@@ -70,7 +70,7 @@ class Prospects:
 
     Parameters
     ----------
-    plan, people
+    plan, n
         As in `prospects`.
     attributes
         One mapping for each attribute: its values, mechanism, half-width of a 95 % interval, and how often it is
@@ -82,7 +82,7 @@ class Prospects:
     """
 
     plan: Plan
-    people: int
+    n: int
     attributes: list[dict[str, Any]]
     risks: list[dict[str, Any]]
     prior: Prior | None = None
@@ -94,7 +94,7 @@ class Prospects:
         return {
             "method": str(plan.method),
             "unit": plan.unit,
-            "people": self.people,
+            "people": self.n,
             "attributes": self.attributes,
             "risks": self.risks,
             "population": "prior" if plan.method.known_frequencies() else "uniform",
@@ -113,7 +113,7 @@ class Prospects:
         """The attributes, the tables that are asked for, and the other attacks; notes stand under the last."""
         plan = self.plan
         notes = [self._remark, *self._promises]
-        notes += [_in_clear(plan, self.people)] if plan.public else []
+        notes += [_in_clear(plan, self.n)] if plan.public else []
         notes += self._groups_seen
         notes += [f"who was asked for the prior too: {self._both_rounds}"] if self._both_rounds else []
         tables = [self._attribute_table(), *self._cell_tables(), *([self._risk_table()] if self.risks else [])]
@@ -123,10 +123,10 @@ class Prospects:
     def warning(self) -> str:
         """That what is sent in clear would single people out; nothing if it would not."""
         groups = self.plan.records.size
-        if not self.plan.public or self.people >= FEW_PER_STRATUM * groups:
+        if not self.plan.public or self.n >= FEW_PER_STRATUM * groups:
             return ""
         return (
-            f"{counted(self.people, 'person')} in {counted(groups, 'group')}: what is sent in clear would single "
+            f"{counted(self.n, 'person')} in {counted(groups, 'group')}: what is sent in clear would single "
             "people out. Declare fewer, wider values of what is public."
         )
 
@@ -160,7 +160,7 @@ class Prospects:
         if not shows or not sizes or min(sizes) > FEW_ANSWERS or plan.repeat is not None:
             return None
         ways = compare_groups(0.3, 0.2, epsilon=plan.epsilon, power=0.8, answers=min(sizes))
-        people = {row.design: row.people for row in ways.rows}
+        people = {row.design: row.n for row in ways.rows}
         return people if {"clear", "joint", "split"} <= set(people) else None
 
     @property
@@ -226,11 +226,11 @@ class Prospects:
             *self._by_epoch(rows),
             Column("blindly", rows["blindly"], write=_rate),
         ]
-        return Table(f"{self.plan.method}, expected with {counted(self.people, 'person')} {self._whose}", columns)
+        return Table(f"{self.plan.method}, expected with {counted(self.n, 'person')} {self._whose}", columns)
 
     def _cell_tables(self) -> list[Table]:
         """Every table that is asked for, with the error of a cell."""
-        rows = expected_cells(self.plan.design, self.people)
+        rows = expected_cells(self.plan.design, self.n)
         if not rows:
             return []
         columns = [

@@ -88,12 +88,12 @@ class Risks(Tabular, tuple[Risk, ...]):
         return Table("How often each attack would be right about made-up people", columns, noun="risk")
 
 
-def risks(plan: Plan, frequencies: Mapping[str, Any] | None = None, *, people: int = 1000, rng: int = 0) -> Risks:
+def risks(plan: Plan, frequencies: Mapping[str, Any] | None = None, *, n: int = 1000, rng: int = 0) -> Risks:
     """The risk of each attack on a plan, before anybody is asked; nothing is read from data.
 
     The value of each attribute, guessed from all of a person's reports; the sampled attribute, where fakes hide it, in
     this population and in one where everybody has the same record, which is the worst where fakes are uniform; and the
-    person among `people` made-up ones, after one survey, as the nearest record and among the ten nearest. What would
+    person among `n` made-up ones, after one survey, as the nearest record and among the ten nearest. What would
     take long, because an attribute has very many values, is left out.
 
     Parameters
@@ -102,7 +102,7 @@ def risks(plan: Plan, frequencies: Mapping[str, Any] | None = None, *, people: i
         The plan.
     frequencies
         The share of each value, by attribute; where none are given, all values are alike.
-    people
+    n
         How many people are made up.
     rng
         A seed: the same plan has the same figures.
@@ -119,20 +119,20 @@ def risks(plan: Plan, frequencies: Mapping[str, Any] | None = None, *, people: i
     if not isinstance(plan, Plan):
         raise ParameterTypeError("plan must be a bruit.Plan.")
     plan = without_public(plan)  # what is sent in clear is no secret to guess
-    _checks.integer(low=10, people=people)
+    _checks.integer(low=10, n=n)
     known = frequencies or {}
     if not set(known) <= set(plan.schema):
         raise ParameterError("frequencies must name attributes of the schema.")
     shares = {name: _shares(name, known.get(name), attribute.size) for name, attribute in plan.schema.items()}
     words = Words.resolve(_checks.integer(low=0, rng=rng), "risks", plan.digest).split(3)
     if plan.design.counted_tables:
-        values = _values_of_tables(plan, shares, people, words[0])
-        return Risks((*values, *_reidentified(plan, shares, people, words[2])))
+        values = _values_of_tables(plan, shares, n, words[0])
+        return Risks((*values, *_reidentified(plan, shares, n, words[2])))
     return Risks(
         (
-            *_values(plan, shares, set(known), people, words[0]),
-            *_sampled(plan, shares, people, words[1]),
-            *_reidentified(plan, shares, people, words[2]),
+            *_values(plan, shares, set(known), n, words[0]),
+            *_sampled(plan, shares, n, words[1]),
+            *_reidentified(plan, shares, n, words[2]),
         )
     )
 

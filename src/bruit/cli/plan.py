@@ -167,7 +167,7 @@ def plan(
     beside = None if second is None or output is None else output.with_suffix(".2.json")
     _check_output(beside, force=force)
     expected = prospects(planned, people, prior=known, from_data=data is not None)
-    written = "" if sheet is None else sheets.sheet(planned, sheet, people=people, title=title)
+    written = "" if sheet is None else sheets.sheet(planned, sheet, n=people, title=title)
     if output is not None:
         documents.write_text(output, planned.to_json() + "\n")
     if second is not None and beside is not None:
@@ -198,7 +198,7 @@ def _write_sheet(
     for name in (name for name, value in options.items() if value is not None):
         raise ParameterError(f"{path.name} is a plan already, and --sheet writes its page: leave {name} out.")
     page, known = _page(language, path, force=force), Plan.load(path)
-    written = sheets.sheet(known, language, people=people, title=title)
+    written = sheets.sheet(known, language, n=people, title=title)
     if page is not None:
         documents.write_text(page, written)
     console.say(f"sheet: {page}", whole=True)

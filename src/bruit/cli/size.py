@@ -97,7 +97,7 @@ def _groups(
     if not 0 < first < 1 or not 0 < second < 1:
         raise ParameterError("--difference must be two shares between 0 and 1, as in 0.3,0.2.")
     wanted = USUAL_POWER if power is None and (epsilon is None or people is None) else power
-    known = {"epsilon": epsilon, "people": people, "power": wanted}
+    known = {"epsilon": epsilon, "n": people, "power": wanted}
     if sum(own is not None for own in known.values()) != 2:
         raise ParameterError("--difference needs two of --epsilon, --people and --power, which is 0.8 if not named.")
     return compare_groups(first, second, answers=k or 2, share=share, level=level, **known).table()  # type: ignore[arg-type]
@@ -120,7 +120,7 @@ def _whole(
     return plan_for(
         schema,
         epsilon=epsilon,
-        people=people,
+        n=people,
         half_width=_widths(half_width),
         method=_options.method(method, several=len(schema) > 1) or DEFAULT,
         level=_checks.probability(**{"--level": level}),

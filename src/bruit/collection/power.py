@@ -40,7 +40,7 @@ class GroupDesign(NamedTuple):
 
     design: str
     mechanism: str
-    people: int
+    n: int
     epsilon: float
     power: float
 
@@ -69,7 +69,7 @@ class GroupComparison(Tabular):
             Column("design", [row.design for row in self.rows], "group", "label", str),
             Column("meaning", [DESIGNS[row.design] for row in self.rows], "how", "text", str),
             Column("mechanism", [row.mechanism for row in self.rows], kind="text", write=str),
-            Column("people", [row.people for row in self.rows]),
+            Column("people", [row.n for row in self.rows]),
             Column("epsilon", [row.epsilon for row in self.rows], "ε", write=digits(4)),
             Column("power", [row.power for row in self.rows], write=decimals(3)),
         ]
@@ -92,7 +92,7 @@ def compare_groups(
     second: float,
     *,
     epsilon: float | None = None,
-    people: int | None = None,
+    n: int | None = None,
     power: float | None = None,
     answers: int = 2,
     share: float = 0.5,
@@ -100,7 +100,7 @@ def compare_groups(
 ) -> GroupComparison:
     """What it takes to see that an answer is more frequent in one group than in another.
 
-    Of ε, people and power two are given, and the third is looked for. In the normal approximation, with the variance
+    Of ε, n and power two are given, and the third is looked for. In the normal approximation, with the variance
     that the estimated difference has at these shares.
 
     Parameters
@@ -109,7 +109,7 @@ def compare_groups(
         The share of the answer in each group.
     epsilon
         The most that a person's reports may tell of the whole record, group and answer.
-    people
+    n
         How many people answer, both groups together.
     power
         The chance that the test sees the difference.
@@ -123,7 +123,7 @@ def compare_groups(
     Examples
     --------
     >>> ways = compare_groups(0.3, 0.2, epsilon=1.0, power=0.8)
-    >>> [ways[design].people for design in ("no privacy", "clear", "joint")]
+    >>> [ways[design].n for design in ("no privacy", "clear", "joint")]
     [581, 3472, 9552]
     """
     for name, own in (("first", first), ("second", second), ("share", share), ("level", level)):
@@ -131,32 +131,32 @@ def compare_groups(
     if first == second:
         raise ParameterError("first and second must differ: a difference of 0 is never seen.")
     _checks.domain_size(answers=answers)
-    known = [name for name, own in (("epsilon", epsilon), ("people", people), ("power", power)) if own is not None]
+    known = [name for name, own in (("epsilon", epsilon), ("n", n), ("power", power)) if own is not None]
     if len(known) != 2:
-        raise ParameterError("Two of epsilon, people and power must be given: the third is what is looked for.")
-    _check_given(epsilon, people, power, level)
-    unknown = next(name for name in ("people", "epsilon", "power") if name not in known)
+        raise ParameterError("Two of epsilon, n and power must be given: the third is what is looked for.")
+    _check_given(epsilon, n, power, level)
+    unknown = next(name for name in ("n", "epsilon", "power") if name not in known)
     groups = _Groups(first, second, answers, share)
     rows, left_out = [], {}
     for design in DESIGNS:
         try:
-            rows.append(_row(design, groups, epsilon=epsilon, people=people, power=power, level=level))
+            rows.append(_row(design, groups, epsilon=epsilon, n=n, power=power, level=level))
         except LimitError as error:
             left_out[design] = str(error)
     return GroupComparison(first, second, unknown, level, share, tuple(row for row in rows if row), left_out)
 
 
-def _check_given(epsilon: float | None, people: int | None, power: float | None, level: float) -> None:
+def _check_given(epsilon: float | None, n: int | None, power: float | None, level: float) -> None:
     if epsilon is not None:
         _checks.epsilon(epsilon=epsilon)
-    if people is not None:
-        _checks.integer(low=2, people=people)
+    if n is not None:
+        _checks.integer(low=2, n=n)
     if power is not None and _checks.probability(power=power) <= 1 - level:
         raise ParameterError("power must be above the chance of a false alarm, as in 0.8.")
 
 
 def _row(
-    design: str, groups: _Groups, *, epsilon: float | None, people: int | None, power: float | None, level: float
+    design: str, groups: _Groups, *, epsilon: float | None, n: int | None, power: float | None, level: float
 ) -> GroupDesign:
     """One way, solved; without privacy there is no ε to look for."""
     from scipy import special
@@ -168,14 +168,14 @@ def _row(
         return math.ceil(variance * (reach / gap) ** 2 * (1 - 1e-12))
 
     def enough(amount: float) -> bool:
-        return needed(groups.variance(design, amount)[1]) <= (people or 0)
+        return needed(groups.variance(design, amount)[1]) <= (n or 0)
 
     if design == "no privacy":
         name, variance, epsilon = "", groups.clear_variance(), math.nan
     else:
         epsilon = least_epsilon(enough, 2 if design == "split" else 1) if epsilon is None else epsilon
         name, variance = groups.variance(design, epsilon)
-    count = needed(variance) if people is None else people
+    count = needed(variance) if n is None else n
     seen = float(special.ndtr(gap / math.sqrt(variance / count) - z))
     return GroupDesign(design, name, count, epsilon, seen)
 

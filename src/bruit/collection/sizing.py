@@ -30,7 +30,7 @@ class Sizing(Tabular):
     ----------
     plan
         The plan, ready to use.
-    people
+    n
         How many people answer.
     half_widths
         The expected half-width of an interval of each attribute: of a frequency, the root of the mean over its values;
@@ -38,11 +38,11 @@ class Sizing(Tabular):
     level
         How often the intervals cover.
     unknown
-        What was looked for: ``"people"``, ``"epsilon"`` or ``"half_width"``.
+        What was looked for: ``"n"``, ``"epsilon"`` or ``"half_width"``.
     """
 
     plan: Plan
-    people: int
+    n: int
     half_widths: Mapping[str, float]
     level: float
     unknown: str
@@ -66,10 +66,10 @@ class Sizing(Tabular):
                 write=digits(4),
             ),
         ]
-        title = f"{self.plan.method}: {counted(self.people, 'person')} at ε = {self.epsilon:g}"
+        title = f"{self.plan.method}: {counted(self.n, 'person')} at ε = {self.epsilon:g}"
         about = {
             "unknown": self.unknown,
-            "people": self.people,
+            "people": self.n,
             "epsilon": self.epsilon,
             "level": self.level,
             "method": str(self.plan.method),
@@ -80,7 +80,7 @@ class Sizing(Tabular):
 
 
 _WORDS = {
-    "people": "the fewest people for these widths",
+    "n": "the fewest people for these widths",
     "epsilon": "the least ε for these people and widths",
     "half_width": "the widths with these people at this ε",
 }
@@ -90,7 +90,7 @@ def plan_for(
     schema: Questions,
     *,
     epsilon: float | None = None,
-    people: int | None = None,
+    n: int | None = None,
     half_width: float | Mapping[str, float] | None = None,
     method: str | Method = DEFAULT,
     frequencies: Mapping[str, Any] | None = None,
@@ -105,7 +105,7 @@ def plan_for(
         As for `Plan`.
     epsilon
         The most that a person's reports may tell.
-    people
+    n
         How many people answer.
     half_width
         The widest interval that is wanted, as ±: one number for all attributes, or by name.
@@ -117,42 +117,38 @@ def plan_for(
     Examples
     --------
     >>> sizing = plan_for({"smokes": ["no", "yes"]}, epsilon=1.0, half_width=0.02)
-    >>> sizing.people
+    >>> sizing.n
     11243
-    >>> plan_for({"smokes": ["no", "yes"]}, people=sizing.people, half_width=0.02).epsilon
+    >>> plan_for({"smokes": ["no", "yes"]}, n=sizing.n, half_width=0.02).epsilon
     1.0
     """
     declared = schema if isinstance(schema, Schema) else Schema(schema)
-    known = [
-        name
-        for name, value in (("epsilon", epsilon), ("people", people), ("half_width", half_width))
-        if value is not None
-    ]
+    known = [name for name, value in (("epsilon", epsilon), ("n", n), ("half_width", half_width)) if value is not None]
     if len(known) != 2:
-        raise ParameterError("Two of epsilon, people and half_width must be given: the third is what is looked for.")
+        raise ParameterError("Two of epsilon, n and half_width must be given: the third is what is looked for.")
     z = intervals.normal_quantile(_checks.probability(level=level))
     wanted = None if half_width is None else _widths(half_width, declared)
-    if people is not None:
-        _checks.integer(low=1, high=MOST_PEOPLE, people=people)
+    if n is not None:
+        _checks.integer(low=1, high=MOST_PEOPLE, n=n)
 
-    def widths(plan: Plan, n: float) -> dict[str, float]:
+    def widths(plan: Plan, many: float) -> dict[str, float]:
         """The half-widths with n people; variances of the population shrink as 1/n."""
-        return {name: z * math.sqrt(float(own.mean()) / n) for name, own in plan.variance(1, frequencies).items()}
+        return {name: z * math.sqrt(float(own.mean()) / many) for name, own in plan.variance(1, frequencies).items()}
 
     def at(amount: float) -> Plan:
         return Plan(declared, amount, method, **settings)
 
     if epsilon is None:
-        n, limits = people or 0, wanted or {}
+        asked, limits = n or 0, wanted or {}
         epsilon = least_epsilon(
-            lambda amount: _holds(widths(at(amount), n), limits), Method.of(method).parts(len(declared))
+            lambda amount: _holds(widths(at(amount), asked), limits), Method.of(method).parts(len(declared))
         )
     plan = at(_checks.epsilon(epsilon=epsilon))
-    if people is None:
+    if n is None:
         limits = wanted or {}
-        people = math.ceil(max((own / limits[name]) ** 2 for name, own in widths(plan, 1).items()) * (1 - 1e-12))
+        n = math.ceil(max((own / limits[name]) ** 2 for name, own in widths(plan, 1).items()) * (1 - 1e-12))
     unknown = next(name for name in _WORDS if name not in known)
-    return Sizing(plan, people, widths(plan, people), level, unknown)
+    return Sizing(plan, n, widths(plan, n), level, unknown)
 
 
 def _holds(widths: Mapping[str, float], wanted: Mapping[str, float]) -> bool:

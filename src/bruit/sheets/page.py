@@ -28,7 +28,7 @@ AGAIN = 2
 MOST_LISTED = 12
 
 
-def sheet(plan: Plan, language: str, *, people: int, title: str = "") -> str:
+def sheet(plan: Plan, language: str, *, n: int, title: str = "") -> str:
     """The page of a plan, as HTML.
 
     Parameters
@@ -37,14 +37,14 @@ def sheet(plan: Plan, language: str, *, people: int, title: str = "") -> str:
         The plan.
     language
         ``"en"`` or ``"fr"``.
-    people
+    n
         How many people will be asked.
     title
         What the survey is called; a general title unless given.
 
     Examples
     --------
-    >>> page = sheet(Plan({"smokes": ["no", "yes"]}, epsilon=1.0), "en", people=1000)
+    >>> page = sheet(Plan({"smokes": ["no", "yes"]}, epsilon=1.0), "en", n=1000)
     >>> "73 of 100 people like you send “yes”" in page
     True
     """
@@ -52,7 +52,7 @@ def sheet(plan: Plan, language: str, *, people: int, title: str = "") -> str:
         raise ParameterError("sheet is for a Plan; a mechanism with the name of its column is one.")
     if plan.repeat is not None and plan.repeat.follow_changes:
         raise ParameterError("This page speaks of one memo in an epoch: leave follow_changes out of the plan.")
-    writer = _Sheet(plan, Phrases(language), _checks.integer(low=1, people=people))
+    writer = _Sheet(plan, Phrases(language), _checks.integer(low=1, n=n))
     name = title.strip() or writer.say("title")
     return fill("sheet.html.j2", language=language, title=name, parts=writer.parts(), footer=writer.footer())
 
