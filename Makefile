@@ -22,10 +22,10 @@ MINIMAL := tests/test_checks.py tests/test_documents.py tests/test_entropy.py te
 OLDEST := tests/kernels tests/engines tests/vectors tests/fuzz tests/estimation \
 	tests/oracles/test_randomized_response.py tests/oracles/test_local_hashing.py tests/numbers/test_mean.py \
 	tests/releases/test_noise.py tests/releases/test_counts.py tests/releases/test_moments.py \
-	tests/learning/test_conventions.py tests/learning/test_naive_bayes.py tests/learning/test_kmeans.py \
+	tests/learning/test_base.py tests/learning/test_naive_bayes.py tests/learning/test_kmeans.py \
 	tests/learning/test_linear_regression.py tests/learning/test_privatizer.py tests/analysis/test_logistic.py \
 	tests/figures tests/pages tests/survey/test_page.py tests/survey/test_survey.py tests/collector/test_server.py \
-	tests/collector/test_store.py tests/cli/test_release.py tests/cli/test_tables.py tests/cli/test_reports.py
+	tests/collector/test_store.py tests/cli/test_release.py tests/cli/test_console_tables.py tests/cli/test_privatize_reports.py
 # Old versions of libraries warn about each other; a test that takes warnings for errors in a process of its own is left out.
 OLD_WARNINGS := -W default::DeprecationWarning -W default::PendingDeprecationWarning -W default::FutureWarning \
 	--deselect tests/figures/test_figures.py::test_drawing_does_not_load_pyplot

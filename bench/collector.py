@@ -65,6 +65,7 @@ def collector(port: Any, folder: str) -> None:
     from serving import unlimited
 
     from bruit.collector import Opened, open_store
+    from bruit.collector.open_survey import document
     from bruit.survey import Survey
 
     path = Path(folder) / "survey.toml"

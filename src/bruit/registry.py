@@ -70,6 +70,12 @@ class Registry(Generic[Kind]):
             raise ParameterError(f"name must be {self._rule}.")
         if name in self and not self._is_same(name, kind):
             raise ParameterError(f"The name {name!r} is taken: choose another.")
+        own = getattr(kind, self.attribute, None)
+        if isinstance(own, str) and own and own != name:  # a property, as of a class with several names, is no text
+            raise ParameterError(
+                f"{kind.__name__} writes {own!r} into documents, which then could not be read: register this "
+                f"{self.noun} as {own!r}, or write {self.attribute} = {name!r} in the class."
+            )
         self._entries[name] = Registered(kind, dict(settings or {}))
         if meaning is not None:
             self.meanings[name] = meaning
@@ -145,7 +151,7 @@ def register(kind: Any, name: str | None = None, meaning: str | None = None) -> 
         A class that extends `Oracle`, `Number`, `Method` or `Statistic`. It is returned: this works as a decorator.
     name
         Its name in methods, files and documents. The default is the class's own `name`; of methods and statistics,
-        `kind`.
+        `kind`. Where the class has one, no other is taken: documents of the class would name what nobody knows.
     meaning
         What it is, in a few words; the first line of its docstring unless given.
 

@@ -66,7 +66,7 @@ def test_the_tests_see_what_they_forbid() -> None:
     for text in (
         "from bruit.engines import identity",
         "from bruit.engines.bounding import fold_people",
-        "from bruit.engines import bounding\nbounding.identify(batch, column, missing)",
+        "from bruit.engines import bounding\nbounding.identify(batch, whose)",
     ):
         assert asks(ast.walk(ast.parse(text)))
     assert not asks(ast.walk(ast.parse("from bruit.engines import bounding\nbounding.choose(codes, keys, most, key)")))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,26 +12,27 @@ import pytest
 from sources import sources
 
 from bruit import Plan, oracle
-from bruit.domains import Categories, Grid, Interval
+from bruit.cli import _questions, release_options
+from bruit.domains import Categories, Grid, Interval, Policy
 from bruit.domains.outside import OUTSIDE
 from bruit.domains.policy import Read
 from bruit.errors import DataError, ParameterError
 from bruit.learning import NaiveBayes
+from bruit.publications import Publication
 from bruit.releases import Count, Histogram, Release, Sum
 
 POLICIES = ("missing", "outside")
-#: Who takes a policy without being a domain, and why.
+#: Who takes a policy without being a domain, and why: at most six.
 TAKING = {
     "releases/person": "whose row it is may be missing",
-    "engines/bounding": "the same, where rows are read",
-    "releases/limits": "the same, before the limits are known",
-    "cli/plan": "the option --missing",
-    "cli/privatize": "the option --missing",
+    "cli/plan": "the options --missing and --outside",
+    "cli/privatize": "the options --missing and --outside",
+    "cli/release": "the options --missing and --outside",
     "cli/size": "the option --missing",
     "cli/limits": "the option --missing",
-    "cli/_questions": "what the options say, until it is in the domains",
-    "releases/power_bounds": "numbers without declared bounds",
 }
+#: In how many files a third policy is written at most: where words of a policy stand side by side.
+MOST_FILES = 8
 
 
 def _declared(nodes: Iterable[ast.AST]) -> Iterable[tuple[str, ast.expr | None]]:
@@ -49,7 +51,8 @@ def _declared(nodes: Iterable[ast.AST]) -> Iterable[tuple[str, ast.expr | None]]
 def takes_a_policy(nodes: Iterable[ast.AST]) -> bool:
     """Whether a parameter or field is a policy: by its name, and by a type that a word can have.
 
-    The weights of a law that are called inside and outside are numbers, and the marks of a gap in a file are several.
+    The weights of a law that are called inside and outside are numbers, and the marks of a gap in a file are a set, or
+    a tuple. An option that is repeatable, a list, is a policy.
     """
     return any(name in POLICIES and _is_word(annotation) for name, annotation in _declared(nodes))
 
@@ -59,13 +62,45 @@ def _is_word(annotation: ast.expr | None) -> bool:
         return True
     names = {node.id for node in ast.walk(annotation) if isinstance(node, ast.Name)}
     names |= {node.attr for node in ast.walk(annotation) if isinstance(node, ast.Attribute)}
-    several = {"frozenset", "tuple", "Iterable", "list"}
-    return not names & several and bool(names & {"str", "Any", "Literal", "Missing", "Outside"})
+    marks = {"frozenset", "tuple", "Iterable"}
+    return not names & marks and bool(names & {"str", "Any", "Literal", "Missing", "Outside"})
 
 
 def test_only_domains_and_people_have_policies() -> None:
     taking = {source.name for source in sources() if takes_a_policy(source.nodes)}
     assert {name for name in taking if not name.startswith("domains/")} == set(TAKING), "declare it with a domain"
+    assert len(TAKING) <= 6
+
+
+def lists_words(nodes: Iterable[ast.AST], words: Iterable[str]) -> bool:
+    """Whether two words of a policy stand side by side, so that a new word may have to stand there too."""
+    sides = (ast.Tuple, ast.List, ast.Set, ast.Dict)
+    for node in nodes:
+        if isinstance(node, sides):
+            items = node.keys if isinstance(node, ast.Dict) else node.elts
+            if len({item.value for item in items if isinstance(item, ast.Constant)} & set(words)) > 1:
+                return True
+    return False
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_third_policy_is_written_in_few_files(policy: str) -> None:
+    listing = [source.name for source in sources() if lists_words(source.nodes, Policy.words(policy))]
+    assert len(listing) <= MOST_FILES, listing
+
+
+@pytest.mark.parametrize(
+    ("planted", "listed"),
+    [
+        ("one_of(('clamp', 'refuse', 'other'), outside=word)", True),
+        ("Outside = Literal['refuse', 'clamp']", True),
+        ("{'refuse': 1, 'clamp': 2}", True),
+        ("outside == 'clamp' or outside == 'other'", False),
+        ("('refuse', 'group')", False),
+    ],
+)
+def test_a_planted_list_of_words_is_counted(planted: str, listed: bool) -> None:
+    assert lists_words(ast.walk(ast.parse(planted)), Policy.words("outside")) is listed
 
 
 @pytest.mark.parametrize(
@@ -74,6 +109,7 @@ def test_only_domains_and_people_have_policies() -> None:
         ("def f(x, *, missing='refuse'): ...", True),
         ("class Oracle:\n    outside: Outside | None = None", True),
         ("def f(missing: Literal['refuse', 'drop']): ...", True),
+        ("def f(missing: list[str] | None = None): ...", True),
         ("def f(missing: frozenset[str], outside: Fraction): ...", False),
         ("class Law:\n    inside: int\n    outside: int", False),
         ("domain.missing == 'drop'", False),
@@ -125,6 +161,23 @@ def test_a_new_policy_is_written_in_domains_alone_and_obeyed_by_all(first: Any) 
     years = np.array([[1.0], [8.0]] * 400)
     of_numbers.fit(years, (years[:, 0] > 4).astype(int))
     assert of_numbers.predict([[99.0], [8.0]]).tolist() == [0, 1]  # clamped, 99 would be with the old
+
+
+def test_options_and_files_say_a_new_policy_by_its_word(first: Any, tmp_path: Path) -> None:
+    question, towns = "town=Bern,Zug", Categories(labels=["Bern", "Zug"], outside=first)
+    assert _questions.schema([question], {"--outside": first})["town"].domain == towns
+    (histogram,) = release_options.release(
+        release_options.statistics({"histogram": [question]}, None, count=False),
+        epsilon=1.0, delta=0.0, neighbours="add-remove", by=[], person=None, said={"--outside": [first]},
+    ).statistics.values()  # fmt: skip
+    assert histogram == Histogram("town", domain=towns, epsilon=1.0)
+    publication = tmp_path / "publication.toml"
+    publication.write_text(
+        'title = "T"\ntable = "t.csv"\nepsilon = 1.0\nledger = "t.ledger"\n'
+        f'[[statistic]]\nname = "towns"\nkind = "histogram"\nof = "{question}"\noutside = "{first}"\n'
+    )
+    (part,) = Publication.open(publication).release.parts
+    assert part.statistics["towns"] == histogram
 
 
 def test_a_model_refuses_a_number_outside_where_that_is_declared() -> None:

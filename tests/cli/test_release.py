@@ -326,6 +326,8 @@ NONSENSE = [
     ("--count", "-e", 1, "--missing", "drop"),
     ("--count", "-e", 1, "--by", "sex=F"),
     ("--count", "-e", 1, "--ask", "ask.json"),
+    ("--ask", "ask.json", "--missing", "drop"),
+    ("--ask", "ask.json", "--outside", "clamp"),
     ("--mean", "age=0..1", "--mean", "age=0..1", "-e", 1),
     ("--count", "-e", 1, "--neighbours", "replace"),
     ("--count", "-e", 1, "--neighbours", "friends"),

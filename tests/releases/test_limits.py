@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bruit import Ledger
-from bruit.errors import DesignError, LedgerError, ParameterError, ParameterTypeError
+from bruit.errors import DesignError, LedgerError, MissingError, ParameterError, ParameterTypeError
 from bruit.estimation.tally import RawTally
 from bruit.releases import Count, LimitsGuide, Person, Release, choose_limits
 
@@ -166,6 +166,24 @@ def test_it_is_booked_before_noise_is_drawn_and_refused_by_a_ledger_of_rows() ->
         LimitsGuide(1.0, "user")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="epsilon"):
         LimitsGuide(Count(epsilon=1.0), "user", epsilon=0)
+
+
+def test_rows_of_nobody_are_the_persons_to_refuse_or_drop() -> None:
+    table = {"user": [1, 1, None, 2], "zone": [0, 1, 0, 0]}
+    dropping = Person("user", rows=7, missing="drop")
+    for by, least in ((None, {"rows": 1}), ({"zone": [0, 1]}, {"groups": 1, "rows_per_group": 1})):
+        guide = LimitsGuide(Count(epsilon=1.0), dropping, by, epsilon=0.5)
+        assert guide.to_dict()["single"]["person"] == {"column": "user", **least, "missing": "drop"}
+        assert LimitsGuide.from_dict(guide.to_dict()).to_dict() == guide.to_dict()
+        assert guide.fold(table, 1).reveal(design=guide.digest)[: len(guide.candidates)].sum() == 2
+        with pytest.raises(MissingError, match="belong to nobody"):
+            LimitsGuide(Count(epsilon=1.0), "user", by, epsilon=0.5).fold(table, 1)
+    choice = choose_limits(table, Count(epsilon=1.0), person=dropping, epsilon=0.5, most=3, rng=1)
+    assert choice.person.missing == "drop"
+    with pytest.raises(ParameterTypeError, match=r"write person=Person\(.*missing='drop'\)"):
+        choose_limits(table, Count(epsilon=1.0), person="user", missing="drop")
+    with pytest.raises(TypeError, match="nothing"):
+        choose_limits(table, Count(epsilon=1.0), person="user", nothing=1)
 
 
 def test_the_table_shows_the_best_bound_once() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bruit.errors import MissingError, ParameterError
+from bruit.domains import Policy
+from bruit.errors import MissingError, ParameterError, ParameterTypeError
 from bruit.releases import Mean, Person, PowerBounds, Release, release
 from bruit.releases.statistic import Statistic
 
@@ -70,7 +71,7 @@ def test_gaps_are_refused_or_dropped_and_a_zero_is_a_bound() -> None:
     gaps = {"x": np.array([0.0, np.nan] * 300 + [100.0] * 300)}
     with pytest.raises(MissingError, match="Column 'x'"):
         DESIGN.fold(gaps)
-    dropped = PowerBounds("x", epsilon=0.5, missing="drop")
+    dropped = PowerBounds("x", epsilon=0.5, policy=Policy(missing="drop"))
     assert list(release(gaps, dropped, rng=1)) == [0.0, 128.0]
 
 
@@ -79,3 +80,19 @@ def test_for_people_with_several_rows_the_threshold_grows_with_their_rows() -> N
     (drawn,) = people.drawn.values()
     assert isinstance(drawn, PowerBounds)
     assert 3.5 * DESIGN.threshold < drawn.threshold < 4.5 * DESIGN.threshold
+
+
+def test_a_policy_is_one_value_and_stands_in_a_document_as_before() -> None:
+    dropped = PowerBounds("x", epsilon=0.5, policy=Policy(missing="drop"))
+    assert dropped.to_dict() == {
+        "kind": "bounds", "column": "x", "epsilon": 0.5, "neighbours": "add-remove", "missing": "drop",
+    }  # fmt: skip
+    assert Statistic.from_dict(dropped.to_dict()) == dropped
+    assert PowerBounds.declared(["x"], {"missing": "drop", "epsilon": 0.5}) == dropped
+    with pytest.raises(ParameterTypeError, match=r"write PowerBounds\('x', epsilon=0.5, policy=Policy\(missing='drop'"):
+        PowerBounds("x", epsilon=0.5, missing="drop")  # type: ignore[call-arg]
+    for wrong in (Policy(missing="category"), Policy(outside="clamp"), "drop"):
+        with pytest.raises((ParameterError, ParameterTypeError)):
+            PowerBounds("x", epsilon=0.5, policy=wrong)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="none may be dropped"):
+        PowerBounds("x", epsilon=0.5, neighbours="replace", policy=Policy(missing="drop"))

@@ -54,7 +54,7 @@ PLAIN = {
     "Booking": "a ledger as one release gets it", "Part": "a ledger as one release gets it",
     "Parts": "a ledger as one release gets it",
     "Attribute": _PART, "Bins": _PART, "Categories": _PART, "MultiChoice": _PART, "Chosen": _PART, "Dates": _PART,
-    "Grid": _PART, "Interval": _PART, "Scale": _PART,
+    "Grid": _PART, "Interval": _PART, "Policy": _PART, "Scale": _PART,
     "SupportModel": _INSIDE, "ExclusiveSupportModel": _INSIDE, "ChoiceLaw": _INSIDE, "FirstAboveLaw": _INSIDE,
     "NamedLaw": _INSIDE, "SumLaw": _INSIDE, "TreeLaw": _INSIDE, "DiscreteGaussian": _INSIDE, "StaircaseNoise": _INSIDE,
     "DiscreteLaplace": _INSIDE, "SelectionNoise": _INSIDE, "LengthFunction": _INSIDE, "Stretch": _INSIDE,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -51,33 +52,39 @@ def public(names: list[str] | None, schema: Schema) -> list[str]:
     return wanted
 
 
-def schema(questions: list[str] | None, missing: str | None, data: Any = None, outside: str | None = None) -> Schema:
-    """The schema that questions or a document declare; those that end in ? are read from the data."""
-    from bruit.domains import Missing, Outside, Schema, declare
+def schema(questions: list[str] | None, said: Mapping[str, str | None], data: Any = None) -> Schema:
+    """The schema that questions or a document declare; those that end in ? are read from the data.
+
+    `said` has the policies of all questions by their options, as in ``{"--missing": "category"}``; None is not said.
+    """
+    from bruit.domains import Policy, Schema, declare
 
     texts = questions or []
     if len(texts) == 1 and "=" not in texts[0] and texts[0].lower().endswith(".json"):
-        return _document(Path(texts[0]), {"--missing": missing, "--outside": outside})
-    policy = _checks.one_of(get_args(Missing), **{"--missing": missing or "refuse"})
-    if outside is not None:
-        _checks.one_of(get_args(Outside), **{"--outside": outside})
-    domains: dict[str, Any] = declare.questions(texts, policy, outside)  # type: ignore[arg-type]
+        return _document(Path(texts[0]), said)
+    words: dict[str, Any] = {option.removeprefix("--"): word for option, word in said.items() if word is not None}
+    for name, word in words.items():
+        _checks.one_of(Policy.words(name), **{f"--{name}": word})
+    domains: dict[str, Any] = declare.questions(texts, **words)
     unread = [name for name, domain in domains.items() if domain is None]
     if unread or (not texts and data is not None):
-        domains.update(_read(data, unread, missing))
+        domains.update(_read(data, unread, words))
     if not domains:
         raise ParameterError(
             "Declare what is asked, as in smokes=no,yes or age=17..90. Reading the answers from the data would "
             "disclose which occur, even one that a single person gave; smokes=? does it all the same."
         )
+    outside = words.get("outside")
     if outside is not None and not any(domain.outside == outside for domain in domains.values()):
         able = {"clamp": "Numbers and dates can be clamped", "other": "Labels and dates can have another value"}
         raise ParameterError(f"--outside {outside} fits none of these questions. {able.get(outside, 'Leave it out')}.")
     return Schema(domains)
 
 
-def _read(data: Any, columns: list[str], missing: str | None) -> dict[str, Any]:
-    """Domains read from the data, with a warning about what that discloses."""
+def _read(data: Any, columns: list[str], words: Mapping[str, Any]) -> dict[str, Any]:
+    """Domains read from the data, with a warning about what that discloses; gaps as was said, or as the data have."""
+    from dataclasses import replace
+
     from bruit import engines
 
     if data is None:
@@ -87,17 +94,11 @@ def _read(data: Any, columns: list[str], missing: str | None) -> dict[str, Any]:
         )
     with console.warnings():
         read = engines.read_schema(data, columns or None)
-    return {name: _with_policy(attribute.domain, missing) for name, attribute in read.items()}
+    gaps = {name: word for name, word in words.items() if name == "missing"}
+    return {name: replace(attribute.domain, **gaps) for name, attribute in read.items()}
 
 
-def _with_policy(domain: Any, missing: str | None) -> Any:
-    """The domain with the policy that was named, or the one that the data ask for."""
-    from dataclasses import replace
-
-    return domain if missing is None else replace(domain, missing=missing)
-
-
-def _document(path: Path, policies: dict[str, str | None]) -> Schema:
+def _document(path: Path, policies: Mapping[str, str | None]) -> Schema:
     from bruit.domains import Schema
 
     for option, policy in policies.items():
@@ -135,15 +136,17 @@ def pairs(texts: list[str] | None, option: str, example: str, kind: Any) -> dict
     return values
 
 
-def policies(texts: list[str] | None, option: str, known: tuple[str, ...]) -> dict[str, str]:
+def policies(texts: list[str] | None, option: str) -> dict[str, str]:
     """Policies by column, and under "" the one of all others: ``drop``, or ``age=drop``."""
+    from bruit.domains import Policy
+
     chosen: dict[str, str] = {}
     for text in texts or []:
         column, equals, policy = text.rpartition("=")
         column = column.strip()
         if (equals and not column) or column in chosen:
             raise ParameterError(f"{option} must be a policy, or one for each column once: drop, or age=drop.")
-        chosen[column] = _checks.one_of(known, **{option: policy.strip()})
+        chosen[column] = _checks.one_of(Policy.words(option.removeprefix("--")), **{option: policy.strip()})
     return chosen
 
 

@@ -109,5 +109,5 @@ def _methods(
 
     speaks = _checks.one_of(get_args(Unit), **{"--unit": unit})
     _checks.integer(low=1, **{"--people": people})
-    declared = _questions.schema(question, None)
+    declared = _questions.schema(question, {})
     return compare(declared, epsilon, people, unit=speaks, methods=method or None, published=published).table()

@@ -63,7 +63,7 @@ def limits(
     it again, and so does `bruit result`; --again pays for a new one. The last lines have the options for bruit release.
     """
     from bruit.domains import declare
-    from bruit.releases import Count, LimitsGuide
+    from bruit.releases import Count, LimitsGuide, Person
 
     text = _engine.options(csv)
     _engine.is_spark(engine)
@@ -78,8 +78,8 @@ def limits(
         raise ParameterError(f"The groups must be declared, as in --by {unread}=a,b or --by {unread}=@FILE.")
     _checks.positive(**{"--spend": spend})
     count = Count(epsilon=epsilon, delta=delta, neighbours=neighbours)  # type: ignore[arg-type]
-    _checks.one_of(("refuse", "drop"), **{"--missing": missing})
-    guide = LimitsGuide(count, person, groups or None, spend, most, missing)
+    policy: Any = _checks.one_of(("refuse", "drop"), **{"--missing": missing})
+    guide = LimitsGuide(count, Person(person, rows=1, missing=policy), groups or None, spend, most)
     _check_idle(ledger, None, again=again, dry_run=False)
     started = _options.budget(budget, ledger)
     books = None if ledger is None else open_ledger(ledger, guide.guarantee.neighbours, **started)

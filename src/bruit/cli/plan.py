@@ -130,19 +130,20 @@ def plan(
     from bruit.collection.method import DEFAULT
     from bruit.collection.prior import read_prior
 
+    policies = {"--missing": missing, "--outside": outside}
     if question is not None and len(question) == 1 and _options.is_plan(Path(question[0])):
         options = {
             "--epsilon": epsilon, "--data": data, "--csv": csv, "--method": method, "--base": base, "--prior": prior,
             "--budgets": budgets, "--weights": weights, "--table": table, "--public": public, "--rounds": rounds,
             "--epochs": epochs, "--epoch-epsilon": epoch_epsilon, "--follow-changes": follow_changes or None,
-            "--missing": missing, "--outside": outside, "--output": output, "--check-compliance": check_compliance,
+            **policies, "--output": output, "--check-compliance": check_compliance,
             "--json": as_json or None,
         }  # fmt: skip
         _write_sheet(Path(question[0]), sheet, options, people=people, title=title, force=force)
         return
     speaks = _checks.one_of(get_args(Unit), **{"--unit": unit})
     source = None if data is None else _options.read(data, _engine.options(csv))
-    declared = _questions.schema(question, missing, source, outside)
+    declared = _questions.schema(question, policies, source)
     if epsilon is None:
         raise ParameterError("--epsilon must be given: the most that a person's reports may tell, for example 1.")
     output, replaces = _options.destination(output)

@@ -98,7 +98,7 @@ def privatize(
     force = force or replaces
     text = _engine.options(csv)
     data = None if _engine.is_spark(engine) or file == "-" else _options.read(file, text)
-    declared = _plan(plan, question, epsilon, method, missing, outside, public, data)
+    declared = _plan(plan, question, epsilon, method, {"--missing": missing, "--outside": outside}, public, data)
     files.check_output(output, file, declared, replace=force, spark=_engine.is_spark(engine), how="--force")
     rounds = _rounds(declared, memory, round_number, person, engine, new=new_memory)
     books = _books(declared, ledger, budget)
@@ -205,8 +205,7 @@ def _plan(
     questions: list[str] | None,
     epsilon: float | None,
     method: str | None,
-    missing: str | None,
-    outside: str | None,
+    policies: dict[str, str | None],
     public: list[str] | None,
     data: Any,
 ) -> Plan:
@@ -217,8 +216,7 @@ def _plan(
         "a question": questions,
         "--epsilon": epsilon,
         "--method": method,
-        "--missing": missing,
-        "--outside": outside,
+        **policies,
         "--public": public,
     }
     named = [name for name, value in options.items() if value is not None]
@@ -230,7 +228,7 @@ def _plan(
         raise ParameterError("--epsilon must be given: the most that a person's reports may tell, for example 1.")
     if not questions:
         data = None  # a file is never read for all that it holds
-    schema = _questions.schema(questions, missing, data, outside)
+    schema = _questions.schema(questions, policies, data)
     clear = _questions.public(public, schema)
     wanted = _options.method(method, several=len(schema) - len(set(clear)) > 1)
     return Plan(schema, epsilon, wanted or DEFAULT, public=clear or None)

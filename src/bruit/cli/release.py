@@ -161,6 +161,7 @@ def release(
     _options.check_whole(seed=seed)
     common = {"histogram": histogram, "sum": total, "mean": mean, "median": median, "quantiles": quantiles}
     statistics = release_options.statistics(common, statistic, count=count)
+    said = {"--missing": missing, "--outside": outside}
     whole: Release
     if ask is None:
         whole = release_options.release(
@@ -170,12 +171,11 @@ def release(
             neighbours=neighbours,
             by=by or [],
             person=person,
-            missing=missing,
-            outside=outside,
+            said=said,
         )
     else:
         options = {"--epsilon": epsilon is not None, "--by": by, "--person": person, "the statistics": statistics}
-        whole = release_options.from_file(ask, options)
+        whole = release_options.from_file(ask, {**options, **said})
     _check_idle(ledger, n, again=again, dry_run=dry_run)
     started = _options.budget(budget, ledger)
     if dry_run:

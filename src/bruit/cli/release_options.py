@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from bruit import _checks
 from bruit.cli import _questions
@@ -37,11 +38,9 @@ def release(
     neighbours: str,
     by: list[str],
     person: str | None,
-    missing: list[str] | None,
-    outside: list[str] | None,
+    said: Mapping[str, list[str] | None],
 ) -> Release:
-    """The release of these statistics."""
-    from bruit.domains import Missing, Outside
+    """The release of these statistics; `said` has the policies by their options, ``--missing`` and ``--outside``."""
     from bruit.releases.declared import declared_release
 
     if not declarations:
@@ -54,8 +53,7 @@ def release(
     _checks.positive(**{"--epsilon": epsilon})
     _checks.fraction(**{"--delta": delta})
     _checks.one_of(("add-remove", "replace"), **{"--neighbours": neighbours})
-    gaps = _questions.policies(missing, "--missing", get_args(Missing))
-    beyond = _questions.policies(outside, "--outside", get_args(Outside))
+    gaps, beyond = (_questions.policies(said.get(option), option) for option in ("--missing", "--outside"))
     groups = _groups(by, gaps, beyond)
     selects = None in groups.values()
     whose = _questions.person(person)
@@ -189,8 +187,7 @@ def _check_policies(
     for item in declarations:
         chosen = (item.options or {}).get("missing")
         words = set(chosen.values()) if isinstance(chosen, dict) else {chosen}
-        numbers = {"bounds", "missing"} & set(statistic_kind(item.kind).parameters())
-        if "category" in words and numbers:
+        if "category" in words - set(statistic_kind(item.kind).policy_words("missing")):
             raise ParameterError("--missing category is for histograms and tables alone: use --missing drop.")
         if "drop" in words and item.kind == "tables":
             raise ParameterError("--missing drop is not for tables: a gap is a value there, with --missing category.")

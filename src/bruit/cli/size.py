@@ -70,7 +70,7 @@ def size(
     elif question:
         if k is not None:
             raise ParameterError("--k is for no questions in particular: leave it out, or the questions.")
-        declared = _questions.schema(question, missing)
+        declared = _questions.schema(question, {"--missing": missing})
         table = _whole(declared, epsilon, people, half_width, method, level)
     else:
         again = {"epoch_epsilon": epoch_epsilon, "rounds": rounds}

@@ -12,6 +12,7 @@ from bruit.domains.grid import Grid
 from bruit.domains.interval import Interval
 from bruit.domains.missing import MISSING_LABEL, Missing
 from bruit.domains.outside import OTHER_LABEL, Outside
+from bruit.domains.policy import Policy
 from bruit.domains.scale import Scale
 from bruit.domains.schema import Attribute, Schema
 
@@ -29,6 +30,7 @@ __all__ = [
     "Missing",
     "MultiChoice",
     "Outside",
+    "Policy",
     "Scale",
     "Schema",
 ]

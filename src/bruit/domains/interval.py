@@ -49,6 +49,13 @@ class Interval(Policy, Sequence[float]):
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
 
+    @classmethod
+    def words(cls, name: str) -> tuple[str, ...]:
+        """The words that ``missing`` or ``outside`` can be: a number has no category for gaps, nor another value."""
+        if name == "outside":
+            return tuple(sorted(Grid.policies, key=lambda word: word != "clamp"))  # the usual one first
+        return tuple(word for word in super().words(name) if word != "category")
+
     @overload
     def __getitem__(self, place: int) -> float: ...
     @overload

@@ -78,6 +78,15 @@ class Policy:
         if self.outside is not None:
             _checks.one_of(OUTSIDE, outside=self.outside)
 
+    @classmethod
+    def words(cls, name: str) -> tuple[str, ...]:
+        """The words that ``missing`` or ``outside`` can be here.
+
+        >>> Policy.words("missing")
+        ('refuse', 'drop', 'category')
+        """
+        return tuple({"missing": MISSING, "outside": OUTSIDE}[name])
+
     @property
     def policy(self) -> Policy:
         """The policies alone."""

@@ -57,6 +57,13 @@ class Most(NamedTuple):
     rows_per_group: int | None = None
 
 
+class Whose(NamedTuple):
+    """The column that says whose row it is, and whether rows of nobody are dropped; else they are refused."""
+
+    column: str
+    drops: bool = False
+
+
 class Sorting(NamedTuple):
     """What decides which rows of a batch count: the group of each row, the word of that group, codes of the columns.
 
@@ -83,10 +90,8 @@ class Bounded:
 
     Parameters
     ----------
-    column
-        The column that says whose row it is.
-    missing
-        ``"refuse"`` or ``"drop"`` rows without a person.
+    whose
+        Whose row it is.
     most
         How many rows of a person count.
     key
@@ -97,8 +102,7 @@ class Bounded:
         What is counted of a batch of rows that count; it adds.
     """
 
-    column: str
-    missing: str
+    whose: Whose
     most: Most
     key: bytes
     sort: Callable[[Batch], Sorting]
@@ -119,7 +123,7 @@ class Profile:
 
     Parameters
     ----------
-    column, missing, key
+    whose, key
         As for `Bounded`.
     groups
         The group of each row of a batch; None if there are no groups.
@@ -127,8 +131,7 @@ class Profile:
         What is counted, from how many rows or groups each person has and the one group in which each counts; it adds.
     """
 
-    column: str
-    missing: str
+    whose: Whose
     key: bytes
     groups: Callable[[Batch], Integers] | None
     count: Callable[[Integers, Integers | None], Any]
@@ -152,15 +155,15 @@ def draw_key(rng: Randomness, design: str) -> bytes:
     return Words.resolve(rng, "people", design).stream().bytes(SECRET_BYTES)
 
 
-def identify(batch: Batch, column: str, missing: str) -> tuple[Batch, People]:
+def identify(batch: Batch, whose: Whose) -> tuple[Batch, People]:
     """The rows that belong to a person, and to whom; rows of nobody are refused, or dropped."""
-    people = identity.people(batch[column])
+    people = identity.people(batch[whose.column])
     absent = people.codes < 0
     if not absent.any():
         return batch, people
-    if missing != "drop":
+    if not whose.drops:
         raise MissingError(
-            f'Column {column!r}: some rows belong to nobody. Declare missing="drop" to leave these rows out, '
+            f'Column {whose.column!r}: some rows belong to nobody. Declare missing="drop" to leave these rows out, '
             "or mend the data."
         )
     return batching.take(batch, np.flatnonzero(~absent)), People(people.codes[~absent], people.words)
@@ -219,7 +222,7 @@ def fold_people(source: Any, jobs: Sequence[Job], columns: Iterable[str]) -> lis
     columns
         The columns to read.
     """
-    names = list(dict.fromkeys([jobs[0].column, *columns]))
+    names = list(dict.fromkeys([jobs[0].whose.column, *columns]))
     table = Source.of(source)
     if is_spark(table.data):
         return _on_spark(table, jobs, names)
@@ -249,7 +252,7 @@ class _Tallies:
     @classmethod
     def of(cls, jobs: Sequence[Job], batch: Batch) -> _Tallies:
         """What all jobs count of people who are in this batch with all their rows."""
-        whole, people = identify(batch, jobs[0].column, jobs[0].missing)
+        whole, people = identify(batch, jobs[0].whose)
         return cls([job.tally(whole, people) for job in jobs])
 
     def __add__(self, other: _Tallies) -> _Tallies:
@@ -302,7 +305,7 @@ def _of_part(batch: Batch, job: Job, part: int, many: int) -> Batch:
     """The rows of a batch whose person is in this part."""
     if many == 1:
         return batch
-    kept, people = identify(batch, job.column, job.missing)
+    kept, people = identify(batch, job.whose)
     place = _parted(job.key, people) % np.uint64(many)
     return batching.take(kept, np.flatnonzero(place[people.codes] == part))
 
@@ -323,7 +326,7 @@ def _stored_keys(job: Bounded, batch: Batch, places: Integers) -> tuple[Any, ...
 
     Nobody without the secret key can make two people collide.
     """
-    kept, people = identify({**batch, _PLACE: places}, job.column, job.missing)
+    kept, people = identify({**batch, _PLACE: places}, job.whose)
     kept_places = kept.pop(_PLACE)
     twice = np.concatenate([people.words, np.ones((len(people.words), 1), np.uint64)], axis=1)
     whose, too = _parted(job.key, people), _parted(job.key, People(people.codes, twice))
@@ -338,16 +341,16 @@ def _on_spark(table: Source, jobs: Sequence[Job], names: list[str]) -> list[Any]
     from bruit.engines import spark
 
     first, tally = jobs[0], functools.partial(_Tallies.of, list(jobs))
-    whose = functools.partial(_together, first.column, first.missing, first.key)
-    total = spark.fold_together(table, tally, names, first.column, whose)
+    together = functools.partial(_together, first.whose, first.key)
+    total = spark.fold_together(table, tally, names, first.whose.column, together)
     # Without rows there is no task.
     return (tally(spark.without_rows(table, names)) if total is None else total).items
 
 
-def _together(column: str, missing: str, key: bytes, batch: Batch) -> tuple[NDArray[np.bool_], Integers]:
+def _together(whose: Whose, key: bytes, batch: Batch) -> tuple[NDArray[np.bool_], Integers]:
     """Which rows of a batch belong to somebody, and for those a number that all rows of a person have."""
     rows = np.arange(batching.rows(batch))
-    kept, people = identify({column: batch[column], _PLACE: rows}, column, missing)
+    kept, people = identify({whose.column: batch[whose.column], _PLACE: rows}, whose)
     somebody = np.zeros(rows.size, np.bool_)
     somebody[kept[_PLACE]] = True
     return somebody, _parted(key, people)[people.codes].view(np.int64)

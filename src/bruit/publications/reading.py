@@ -246,15 +246,11 @@ def _weight(table: Mapping[str, Any], where: str) -> Fraction:
 
 
 def _missing(table: Mapping[str, Any], kind: type[Statistic], where: str) -> str:
-    numbers = {"bounds", "missing"} & set(kind.parameters())
-    policies = ("refuse", "drop") if numbers else ("refuse", "drop", "category")
-    return _checks.one_of(policies, **{f"{where}missing": table["missing"]})
+    return _checks.one_of(kind.policy_words("missing"), **{f"{where}missing": table["missing"]})
 
 
 def _outside(table: Mapping[str, Any], kind: type[Statistic], where: str) -> str:
-    numbers = "bounds" in kind.parameters()
-    policies = ("clamp", "refuse") if numbers else ("clamp", "refuse", "other")
-    return _checks.one_of(policies, **{f"{where}outside": table["outside"]})
+    return _checks.one_of(kind.policy_words("outside"), **{f"{where}outside": table["outside"]})
 
 
 def _method(table: Mapping[str, Any], kind: type[Statistic], where: str) -> str:

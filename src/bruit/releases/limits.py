@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +76,8 @@ class LimitsGuide:
     count
         The count that is planned: its ε, δ and neighbours decide the noise of each bound.
     person
-        The column that says whose row it is.
+        The column that says whose row it is; or a `Person`, as ``Person("user", rows=1, missing="drop")``, whose bounds
+        do not count here: the guide chooses them.
     by
         The declared groups of the count, as in `Release`. The guide is then about `groups`, with one row of a person in
         each, and else about `rows`.
@@ -84,8 +85,6 @@ class LimitsGuide:
         What the profile itself spends, besides the count.
     most
         The largest bound that is considered: public. By default the number of groups, or 1,000 rows.
-    missing
-        ``"refuse"`` or ``"drop"`` rows without a person.
 
     Guarantee
     ---------
@@ -110,11 +109,17 @@ class LimitsGuide:
     verb: ClassVar[str] = "bounds"
 
     count: Count
-    person: str
+    person: Person | str
     by: Any = None
     epsilon: float = 0.1
     most: int | None = None
-    missing: Any = "refuse"
+
+    def __new__(cls, *arguments: Any, **options: Any) -> Self:
+        """A guide; what happens to rows of nobody is the person's, and the error about that has the call."""
+        if "missing" in options:
+            spelling = f'person=Person("user_id", rows=1, missing={options["missing"]!r})'
+            raise ParameterTypeError(f"missing must be declared with the person: write {spelling}.")
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         if not isinstance(self.count, Count):
@@ -128,8 +133,12 @@ class LimitsGuide:
     @cached_property
     def _single(self) -> Release:
         """The count with the least bound."""
-        bounds = {"rows": 1} if self.by is None else {"groups": 1, "rows_per_group": 1}
-        return Release(self.count, self.by, Person(self.person, missing=self.missing, **bounds))
+        return Release(self.count, self.by, self.bounded(1))
+
+    @property
+    def column(self) -> str:
+        """The column that says whose row it is."""
+        return cast(Person, self._single.person).column
 
     @property
     def groups(self) -> tuple[Any, ...]:
@@ -162,9 +171,10 @@ class LimitsGuide:
 
     def bounded(self, bound: int) -> Person:
         """The person with such a bound."""
+        person = self.person if isinstance(self.person, Person) else Person(self.person, rows=1)
         if self.by is None:
-            return Person(self.person, rows=bound, missing=self.missing)
-        return Person(self.person, groups=bound, rows_per_group=1, missing=self.missing)
+            return replace(person, rows=bound, groups=None, rows_per_group=None)
+        return replace(person, rows=None, groups=bound, rows_per_group=1)
 
     def _noise_of(self, bound: int) -> float:
         """The standard deviation of the noise of the count, under a bound."""
@@ -178,7 +188,7 @@ class LimitsGuide:
         person, groups = cast(Person, single.person), None
         if self.groups:
             groups = cast(DeclaredGroups, single.grouping).codes
-        job = Profile(person.column, person.missing, draw_key(rng, self.digest), groups, self._tally)
+        job = Profile(person.whose, draw_key(rng, self.digest), groups, self._tally)
         (tally,) = fold_people(source, [job], single.columns)
         return tally  # type: ignore[no-any-return]
 
@@ -213,7 +223,7 @@ class LimitsGuide:
     def lines(self, label: str | None = None) -> list[Line]:
         """What a ledger books."""
         about = "groups" if self.groups else "rows"
-        text = label or f"profile of {about} per {self.person}"
+        text = label or f"profile of {about} per {self.column}"
         return [Line(self.guarantee, text[:200], pure_rho(self.epsilon))]
 
     @property
@@ -265,7 +275,7 @@ class LimitsGuide:
         with translated((KeyError, TypeError, ValueError, AttributeError), lambda _: FormatError(rule)):
             single = Release.from_dict(body["single"])
             (count,), person = single.statistics.values(), cast(Person, single.person)
-            return cls(cast(Count, count), person.column, single.by, body["epsilon"], body["most"], person.missing)
+            return cls(cast(Count, count), person, single.by, body["epsilon"], body["most"])
 
     @cached_property
     def digest(self) -> str:
@@ -324,7 +334,7 @@ class LimitsChoice(Tabular):
         best = counted(self.best.bound, about.removesuffix("s"))
         hidden = counted(self.guide.unseen, "person")
         if self.seen:
-            notes = [f"the expected error of the count is least with {best} of each {self.guide.person!r}"]
+            notes = [f"the expected error of the count is least with {best} of each {self.guide.column!r}"]
             if self.best.bound != len(self.guide.groups):  # all groups are the most that anybody has
                 notes.append(
                     f"the noise of the profile can hide up to {hidden} who have far more {about} than the others: what "
@@ -375,14 +385,14 @@ def choose_limits(
     source: SourceLike | Source,
     count: Count,
     *,
-    person: str,
+    person: Person | str,
     by: Any = None,
     epsilon: float = 0.1,
     most: int | None = None,
-    missing: Any = "refuse",
     ledger: LedgerLike | None = None,
     rng: Randomness = None,
     label: str | None = None,
+    **unknown: Any,
 ) -> LimitsChoice:
     """How many rows, or groups, of a person should count: the error to expect of each bound, from a private profile.
 
@@ -390,10 +400,12 @@ def choose_limits(
     ----------
     source
         A table, as in `Release.fold`.
-    count, person, by, epsilon, most, missing
+    count, person, by, epsilon, most
         As in `LimitsGuide`: `epsilon` is what the profile spends, besides the count that is planned.
     ledger, rng, label
         As in `Release.publish`.
+    unknown
+        What the guide does not know: an error, and of `missing` the call as it should be.
 
     Examples
     --------
@@ -401,7 +413,7 @@ def choose_limits(
     >>> choose_limits(views, Count(epsilon=1.0), person="visitor", epsilon=0.5, most=8, rng=7).person.rows
     4
     """
-    guide = LimitsGuide(count, person, by, epsilon, most, missing)
+    guide = LimitsGuide(count, person, by, epsilon, most, **unknown)
     return guide.publish(guide.fold(source, rng), ledger, rng, label=label)
 
 

@@ -26,7 +26,7 @@ from bruit import _checks, documents, engines
 from bruit.engines import batch as batching
 from bruit.engines import bounding, identity
 from bruit.engines.batch import Batch
-from bruit.engines.bounding import Bounded, Most, Sorting
+from bruit.engines.bounding import Bounded, Most, Sorting, Whose
 from bruit.engines.sources import column_names
 from bruit.entropy import Randomness
 from bruit.errors import DataError, DataTypeError, FormatError, ParameterError, ParameterTypeError, translated
@@ -192,11 +192,16 @@ class Person:
         self.contribution(None, replaced=False)
         names = None if columns is None else list(dict.fromkeys([self.column, *map(batching.clean_name, columns)]))
         whole = batching.joined(list(engines.batches(source, names)))
-        batch, people = bounding.identify(whole, self.column, self.missing)
+        batch, people = bounding.identify(whole, self.whose)
         key = bounding.draw_key(rng, documents.digest(self.to_dict()))
         sorting = Sorting(None, None, [identity.column_words(column) for column in batch.values()])
         rows = bounding.choose(people.codes, bounding.keys(people, sorting, self.most, key), self.most, key)
         return {name: batching.values_of(column) for name, column in batching.take(batch, rows).items()}
+
+    @property
+    def whose(self) -> Whose:
+        """Whose row it is, for engines."""
+        return Whose(self.column, self.missing == "drop")
 
     @property
     def most(self) -> Most:
@@ -205,7 +210,7 @@ class Person:
 
     def job(self, key: bytes, sort: Callable[[Batch], Sorting], count: Callable[[Batch], Any]) -> Bounded:
         """The rows that count by a key, and what is counted of them; as `Bounded`."""
-        return Bounded(self.column, self.missing, self.most, key, sort, count)
+        return Bounded(self.whose, self.most, key, sort, count)
 
     def describe(self) -> str:
         """The bounds in words, for readers of a result."""

@@ -17,10 +17,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bruit import _checks
-from bruit.domains import Grid
-from bruit.domains.missing import Missing
-from bruit.domains.policy import Policy
-from bruit.errors import ParameterError
+from bruit.domains import Grid, Interval, Policy
+from bruit.errors import ParameterError, ParameterTypeError
 from bruit.estimation.tally import Counts
 from bruit.releases.noise import Integers, Noise
 from bruit.releases.result import Result
@@ -49,8 +47,9 @@ class PowerBounds(AdditiveStatistic):
         As in `Count`.
     neighbours
         ``"add-remove"`` (default) or ``"replace"``.
-    missing
-        ``"refuse"`` (default) or ``"drop"``, under ``"add-remove"`` only.
+    policy
+        ``Policy(missing="drop")`` leaves records without a number out, under ``"add-remove"`` only; they are refused
+        by default. Every number has a place here, so that none is outside.
 
     Guarantee
     ---------
@@ -72,17 +71,23 @@ class PowerBounds(AdditiveStatistic):
 
     kind: ClassVar[str] = "bounds"
     rising: ClassVar[bool] = True
+    document_policies: ClassVar[tuple[str, ...]] = ("missing",)
 
     column: str | None = None
     _: KW_ONLY
     epsilon: float
     delta: float = 0.0
     neighbours: CentralNeighbours = "add-remove"
-    missing: Missing = "refuse"
+    policy: Policy = Policy()  # noqa: RUF009 # frozen
 
     def __post_init__(self) -> None:
         self._check_privacy()
-        self._check_gaps(Policy(missing=_checks.one_of(("refuse", "drop"), missing=self.missing)))
+        if not isinstance(self.policy, Policy):
+            raise ParameterTypeError('policy must be a Policy, as in policy=Policy(missing="drop").')
+        _checks.one_of(Interval.words("missing"), missing=self.policy.missing)
+        if self.policy.outside is not None:
+            raise ParameterError("No number is outside bounds that nobody declared: leave outside out.")
+        self._check_gaps(self.policy)
         self.noise()
 
     @property
@@ -124,7 +129,8 @@ class PowerBounds(AdditiveStatistic):
 
     def _codes(self, batch: Mapping[str, Any]) -> tuple[Integers, Any]:
         """The cell of each number, and which are there."""
-        missing = "category" if self.missing == "drop" else self.missing  # the caller leaves gaps out
+        missing = self.policy.missing
+        missing = "category" if missing == "drop" else missing  # the caller leaves gaps out
         reader = Grid(-(2.0 ** EXPONENTS[1]), 2.0 ** EXPONENTS[1], cells=3, missing=missing, outside="clamp")
         read = reader.admit(self.values(batch))
         numbers, present = read.values, ~read.absent

@@ -119,7 +119,7 @@ class Release(Described):
             raise ParameterError("A publication must have at least one statistic.")
         if len(set(names)) < len(names):
             raise ParameterError("The statistics of a publication must have different names.")
-        if len({(person.column, person.missing) if person else None for person in persons}) > 1:
+        if len({person.whose if person else None for person in persons}) > 1:
             raise ParameterError("All statistics of a publication must be about the same person, or about rows.")
         if len({line.guarantee.neighbours for line in whole.lines()}) > 1:
             raise ParameterError("All statistics of a publication must have the same neighbours.")

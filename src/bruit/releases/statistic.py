@@ -64,7 +64,7 @@ _KIND = re.compile(r"[^\W\d_][^:=&\n]{0,59}")
 
 
 #: The fields that a declaration has from its question, and those that say what is promised.
-_QUESTION_FIELDS = ("column", "domain", "bounds", "step", "epsilon", "delta", "neighbours")
+_QUESTION_FIELDS = ("column", "domain", "bounds", "policy", "step", "epsilon", "delta", "neighbours")
 
 
 class Change(NamedTuple):
@@ -100,7 +100,7 @@ class Statistic(Described, ABC):
     delta: float = 0.0
     neighbours: CentralNeighbours = "add-remove"
 
-    #: The policies of its bounds that stand beside them in a document.
+    #: The policies of its bounds, or of its `policy` where it has none, that stand beside them in a document.
     document_policies: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -112,8 +112,14 @@ class Statistic(Described, ABC):
     def option_names(cls) -> tuple[str, ...]:
         """The options that a declaration may have, beside its questions and its privacy: by default, every field."""
         fields = cls.parameters()
-        policies = POLICIES if {"domain", "bounds"} & set(fields) else ()
+        policies = POLICIES if {"domain", "bounds"} & set(fields) else cls.document_policies
         return (*policies, *(name for name in fields if name not in _QUESTION_FIELDS))
+
+    @classmethod
+    def policy_words(cls, name: str) -> tuple[str, ...]:
+        """The words that a declaration may say of a policy, ``"missing"`` or ``"outside"``."""
+        numbers = {"bounds", "policy"} & set(cls.parameters())
+        return (Interval if numbers else Policy).words(name)
 
     @classmethod
     def example(cls) -> str:
@@ -165,6 +171,8 @@ class Statistic(Described, ABC):
             return cast(Statistic, build(name, bounds=Interval(*bounds, **policies), **steps, **others))
         if not text.strip() or "=" in text:
             raise ParameterError(f"Kind {cls.kind!r} takes the name of a column alone, as in income.")
+        if "policy" in fields:
+            others["policy"] = Policy(**policies)
         return cast(Statistic, build(text.strip(), **others))
 
     @classmethod
@@ -315,13 +323,14 @@ class Statistic(Described, ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for documents: the kind, and every field that is declared; a δ of 0 is left out."""
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+        names = [field.name for field in dataclasses.fields(self) if field.name != "policy"]  # type: ignore[arg-type]
+        fields = {name: getattr(self, name) for name in names}
         named = {name: value for name, value in fields.items() if value is not None and (name, value) != ("delta", 0)}
         return {"kind": self.kind, **{name: _plain(value) for name, value in named.items()}, **self._declared_policy()}
 
     def _declared_policy(self) -> dict[str, Any]:
         """The policies of the bounds, which a document has beside them; those of a grid or of dates are in it too."""
-        bounds = getattr(self, "bounds", None)
+        bounds = getattr(self, "bounds", getattr(self, "policy", None))
         policy: Policy = bounds if isinstance(bounds, Policy) else Policy()
         body: dict[str, Any] = {"missing": policy.missing} if "missing" in self.document_policies else {}
         return body | (declared_outside(policy.outside) if isinstance(bounds, Interval) else {})
@@ -336,6 +345,8 @@ class Statistic(Described, ABC):
             policies = {name: options.pop(name) for name in kind.document_policies if name in options}
             if isinstance(options.get("bounds"), tuple) and policies:
                 options["bounds"] = Interval(*options["bounds"], **policies)
+            if "policy" in kind.parameters():
+                options["policy"] = Policy(**policies)
             statistic = kind(**options)
         if not isinstance(statistic, cls):
             raise FormatError(f"This is not a statistic of the class {cls.__name__}.")
@@ -504,7 +515,9 @@ def _respelt(kind: type[Statistic], arguments: tuple[Any, ...], options: Mapping
     policies = {name: options[name] for name in POLICIES if name in options}
     others = {name: value for name, value in options.items() if name not in POLICIES}
     bounds = others.get("bounds")
-    if isinstance(bounds, Policy):
+    if "policy" in kind.parameters():
+        others["policy"] = Policy(**policies)
+    elif isinstance(bounds, Policy):
         others["bounds"] = dataclasses.replace(bounds, **policies)
     elif bounds is not None:
         others["bounds"] = Interval(*checked_bounds(bounds), **policies)
