@@ -97,6 +97,20 @@ def kill(profile):
         (profile / name).unlink(missing_ok=True)
 
 
+def text(tab):
+    """What a person sees, without what is folded."""
+    tab.locator("main h1").first.wait_for()
+    return tab.locator("main").inner_text().replace("\u00a0", " ")
+
+
+def unfolded(tab):
+    """What a person sees who opens all that is folded."""
+    tab.locator("main h1").first.wait_for()
+    for line in tab.locator("details:not([open]) > summary").all()[::-1]:
+        line.click()
+    return text(tab)
+
+
 def problem(status):
     """What a collector answers."""
     return json.dumps({"status": status, "title": ""}).encode()

@@ -13,6 +13,7 @@ from bruit.errors import DataError
 from ..plans import only_mechanism
 from ..surveys import LONG, MANY, ONE, TABLES
 from . import browser as browsers
+from .browser import text, unfolded
 
 pytestmark = pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
 
@@ -37,21 +38,16 @@ def send(tab):
     tab.get_by_role("button", name=browsers.DRAW).click()
 
 
-def text(tab):
-    tab.locator("main h1").first.wait_for()
-    return tab.locator("main").inner_text().replace("\u00a0", " ")
-
-
 def test_a_person_reads_the_odds_takes_part_answers_and_learns_what_was_sent(one, visit, collector):
     tab = visit(page_of(one))
     assert "Of 100 people whose true answer is “Yes”, 73 send “Yes”." in text(tab)
     assert "Of 100 whose true answer is “No”, 27 send “Yes” all the same." in text(tab)
-    assert "50 % likely that your true answer is “Yes” could come to think 74 %, at most" in text(tab)
+    assert "50 % likely that your true answer is “Yes” could come to think 74 %, at most" in unfolded(tab)
     pictures = [picture.get_attribute("aria-label") for picture in tab.get_by_role("img").all()]
     assert pictures == ["73 of 100", "27 of 100"]
     assert [tab.locator(f".odds > div:nth-child({row}) .on").count() for row in (1, 2)] == [73, 27]
     assert tab.locator("details li").first.inner_text() == "Have you drunk alcohol this week? chance may change it"
-    assert f"No answer is sent until you press “{browsers.DRAW}”." in text(tab)
+    assert f"No answer is sent until you press “{browsers.DRAW}”." in unfolded(tab)
     assert tab.locator("input[type=radio], .banner").count() == 0
     take_part(tab)
     assert collector.bodies == []
@@ -99,7 +95,7 @@ def test_every_kind_of_question_is_answered_and_sent(many, visit, collector):
     questions = [line.inner_text() for line in tab.locator("details").first.locator("li").all()]
     marks = {False: "chance may change it", True: "sent as it is"}
     assert questions == [f"{question.text['en']} {marks[question.clear]}" for question in many.questions]
-    assert "There are 6 protected answers. Your device picks one of them" in text(tab)
+    assert "There are 6 protected answers. Your device picks one of them" in unfolded(tab)
     assert "Sent as they are, without protection: the answers to “Your class”." in text(tab)
     take_part(tab)
     send(tab)
@@ -132,7 +128,7 @@ def test_every_kind_of_question_is_answered_and_sent(many, visit, collector):
 def test_a_pair_of_answers_is_sent_and_read_as_a_pair(write, visit, collector):
     survey = write(TABLES)
     tab = visit(page_of(survey))
-    assert "Two answers are sent as a pair" in text(tab)
+    assert "Two answers are sent as a pair" in unfolded(tab)
     assert "Of 100 people whose true answer is “No + never”, 60 send “No + never”." in text(tab)
     take_part(tab)
     choose(tab, "Yes")
@@ -807,6 +803,7 @@ def _answer_all_from_questions(tab):
 @pytest.mark.audit
 def test_the_slider_shows_what_can_be_concluded(one, visit):
     tab = visit(page_of(one))
+    tab.get_by_text("What others can conclude").click()
     slider = tab.get_by_label("How strongly does somebody suspect “Yes” already?")
     slider.fill("10")
     assert "Before: 10 %. After: at least 3 %, at most 24 %." in text(tab)

@@ -253,6 +253,9 @@ const LONGEST_PAUSE = 300000;
 // How long somebody who takes part waits to learn whether the survey is open, before the questions are shown anyway.
 const OPEN_PATIENCE = 3000;
 
+// An introduction with more words stands below the buttons.
+const MOST_WORDS = 20;
+
 // What a collector answers to a report that came after the survey was closed.
 const LATE = "410";
 
@@ -380,27 +383,47 @@ function start(survey) {
     return [heading(survey.title[language]), subheading(say(name)), paragraph(`${name}_text`)];
   }
 
+  /** What a decision needs stands before the buttons, on one screen of a phone; all else is folded below them. */
   function invitation() {
-    const { introduction, asker, title, attributes } = survey;
-    const lines = introduction[language].split(/\n\s*\n/).filter(Boolean);
+    const { asker, title, attributes } = survey;
+    const isShort = survey.introduction[language].split(/\s+/).length <= MOST_WORDS;
+    const hasSeveral = attributes.length > 1 || tables;
     return [
       heading(title[language]),
-      paragraph("may_decline", { button: quote(words().draw) }),
-      ...lines.map((line) => element("p", { class: "lead", dir: "auto" }, line)),
       asker[language] ? paragraph("asked_by", { asker: bdi(asker[language]) }, { class: "quiet" }) : null,
       panel ? roundOf() : null,
-      preview(),
-      subheading(say("protection")),
-      paragraph("protection_text"),
-      ...(panel ? rounds() : []),
-      ...(attributes.length > 1 || tables ? pick() : []),
+      ...(isShort ? introduction() : []),
+      brief(),
+      hasSeveral ? exampleOf() : null,
       odds(0, true),
-      attributes.length > 1 ? others() : null,
-      ...conclusions(),
-      clear(),
-      leaves(),
+      inClear(),
       ...decision(),
+      ...(isShort ? [] : introduction()),
+      preview(),
+      folded("protection", [
+        paragraph("protection_text"), ...(panel ? rounds() : []), hasSeveral ? pick() : null, clear(),
+        paragraph("decide_text"), paragraph("may_decline", { button: quote(words().draw) }),
+        code ? paragraph("private") : null,
+      ]),
+      attributes.length > 1 ? others() : null,
+      folded("belief", conclusions()),
+      leaves(),
     ];
+  }
+
+  const folded = (name, parts) => element("details", {}, element("summary", {}, say(name)), parts);
+
+  function introduction() {
+    const lines = survey.introduction[language].split(/\n\s*\n/).filter(Boolean);
+    return lines.map((line) => element("p", { class: "lead", dir: "auto" }, line));
+  }
+
+  /** The protection in two sentences. */
+  function brief() {
+    const several = survey.attributes.length > 1;
+    const kind = tables ? (several ? "tables" : "table") : several ? (sampled ? "several" : "all") : "text";
+    if (!words().brief_sure) return paragraph("protection_text"); // older translations lack the short texts
+    return element("p", { class: "lead" }, say(`brief_${kind}`), " ", say("brief_sure"));
   }
 
   /** What will be asked, as text only, and how it will be sent. */
@@ -426,15 +449,17 @@ function start(survey) {
     return [paragraph(epochs, counts)];
   }
 
-  /** One answer of several is picked, or all are sent; the odds are then shown for the first. */
+  /** One answer of several is picked, or all are sent. */
   function pick() {
     const { attributes } = survey;
     const kind = tables ? (attributes.length > 1 ? "protection_tables" : "protection_table") : null;
-    return [
-      paragraph(kind ?? (sampled ? "protection_several" : "protection_all"), { count: figure(attributes.length) }),
-      paragraph("example_of", { question: quote(attributeName(attributes[0])) }, { class: "quiet" }),
-    ];
+    return paragraph(kind ?? (sampled ? "protection_several" : "protection_all"), { count: figure(attributes.length) });
   }
+
+  /** The odds are shown for the first of several. */
+  const exampleOf = () => (
+    paragraph("example_of", { question: quote(attributeName(survey.attributes[0])) }, { class: "quiet" })
+  );
 
   /** How often a message points to the own answer, and to another one: two sentences, and two pictures of them. */
   function odds(row, pictures) {
@@ -489,7 +514,6 @@ function start(survey) {
     });
     tell(50);
     return [
-      subheading(say("belief")),
       expectation(),
       element("div", { class: "slider" }, element("label", { for: "belief" }, suspicion()), slider, after),
       paragraph(panel ? "belief_lasts_rounds" : "belief_lasts"),
@@ -529,11 +553,14 @@ function start(survey) {
     )];
   }
 
-  function clear() {
+  /** Which answers are sent as they are, where there are any. */
+  function inClear() {
     const names = survey.questions.filter((question) => question.clear).map(({ text: own }) => quote(own[language]));
-    if (!names.length) return paragraph("clear_none");
+    if (!names.length) return null;
     return paragraph("clear_some", { questions: element("span", {}, separated(names)) }, { class: "clear" });
   }
+
+  const clear = () => (survey.questions.some((question) => question.clear) ? null : paragraph("clear_none"));
 
   const separated = (nodes) => nodes.flatMap((node, row) => (row ? [", ", node] : [node]));
 
@@ -555,9 +582,8 @@ function start(survey) {
   function decision() {
     return [
       subheading(say("decide")),
-      paragraph("decide_text"),
       lasting ? null : paragraph(panel ? "no_memory" : "no_storage", {}, { class: "warning" }),
-      code ? paragraph("private") : null,
+      code ? paragraph(words().brief_private ? "brief_private" : "private", {}, { class: "quiet" }) : null,
       buttons(button("take_part", takePart, "main"), button("decline", () => show("declined"))),
     ];
   }
