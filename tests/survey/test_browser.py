@@ -13,7 +13,8 @@ from bruit.errors import DataError
 from ..plans import only_mechanism
 from ..surveys import LONG, MANY, ONE, TABLES
 from . import browser as browsers
-from .browser import text, unfolded
+from .browser import choose, text, unfolded
+from .browser import draw as send
 
 pytestmark = pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
 
@@ -28,14 +29,6 @@ def page_of(survey, **options):
 def take_part(tab):
     tab.get_by_role("button", name=browsers.TAKE_PART).click()
     tab.get_by_text("One moment …").wait_for(state="hidden")  # it asks whether the survey is open
-
-
-def choose(tab, label):
-    tab.get_by_label(label, exact=True).check()
-
-
-def send(tab):
-    tab.get_by_role("button", name=browsers.DRAW).click()
 
 
 def test_a_person_reads_the_odds_takes_part_answers_and_learns_what_was_sent(one, visit, collector):
@@ -98,15 +91,15 @@ def test_every_kind_of_question_is_answered_and_sent(many, visit, collector):
     assert "There are 6 protected answers. Your device picks one of them" in unfolded(tab)
     assert "Sent as they are, without protection: the answers to “Your class”." in text(tab)
     take_part(tab)
-    send(tab)
-    assert text(tab).count("Please answer this question.") == 4  # none of several is an answer
+    forward = tab.get_by_role("button", name=browsers.NEXT)
+    forward.click()
+    assert text(tab).count("Please answer this question.") == 1
     choose(tab, "I would rather not say")
-    number = tab.get_by_label("How many hours did you sleep last night?")
     for typed in ("7.3", "13", "-1", "x", "1e1", "0x7"):
-        number.fill(typed)
-        send(tab)
+        browsers.fill(tab, "How many hours did you sleep last night?", typed)
+        forward.click()
         assert "Please enter a number from 0 to 12, in steps of 0.5." in text(tab)
-    number.fill("7,5")
+    browsers.fill(tab, "How many hours did you sleep last night?", "7,5")
     choose(tab, "5 – very much")
     choose(tab, "theft")
     choose(tab, "C")
@@ -152,12 +145,17 @@ def test_the_language_is_that_of_the_browser_and_can_be_changed_without_losing_a
     tab.get_by_role("button", name="English").click()
     take_part(tab)
     choose(tab, "Yes")
-    choose(tab, "theft")
-    tab.get_by_label("How many hours").fill("7.5")
     tab.get_by_role("button", name="Français").click()
     assert tab.get_by_label("Oui", exact=True).is_checked()
-    assert tab.get_by_label("un vol", exact=True).is_checked()
+    tab.get_by_role("button", name="English").click()
+    browsers.fill(tab, "How many hours", "7.5")
+    tab.get_by_role("button", name="Français").click()
     assert tab.get_by_label("Combien d’heures").input_value() == "7,5"
+    tab.get_by_role("button", name="English").click()
+    choose(tab, "5 – very much")
+    choose(tab, "theft")
+    tab.get_by_role("button", name="Français").click()
+    assert tab.get_by_label("un vol", exact=True).is_checked()
 
 
 def test_the_only_requests_are_for_the_page_and_its_report_without_cookie_or_referrer(many, visit, collector):
@@ -177,12 +175,7 @@ def test_the_only_requests_are_for_the_page_and_its_report_without_cookie_or_ref
 
 def _answer_all(tab):
     take_part(tab)
-    for place in tab.locator("fieldset").all():
-        if place.locator("input[type=text]").count():
-            place.locator("input").fill("7")
-        else:
-            place.locator("label").first.click()
-    send(tab)
+    browsers.answer_all(tab)
     tab.get_by_role("heading", name="sent and counted").wait_for()
 
 

@@ -34,8 +34,8 @@ def answer(tab, *labels):
     """Take part, answer, draw; the code."""
     take_part(tab)
     for label in labels:
-        tab.get_by_label(label, exact=True).check()
-    tab.get_by_role("button", name=DRAW).click()
+        browsers.choose(tab, label)
+    browsers.draw(tab, DRAW)
     return code_of(tab)
 
 
@@ -348,10 +348,13 @@ def test_a_true_answer_is_nowhere_in_the_profile_of_a_browser(write, chromium, f
                 tab.evaluate("(word) => localStorage.setItem('planted', word)", CANARY)
                 return
             take_part(tab)
-            tab.get_by_label("How many hours did you sleep last night?").fill(CANARY)
-            for label in ("I would rather not say", "5 – very much", "theft", LABEL):
-                tab.get_by_label(label, exact=True).check()
-            tab.get_by_role("button", name=DRAW).click()
+            browsers.choose(tab, "I would rather not say")
+            browsers.fill(tab, "How many hours did you sleep last night?", CANARY)
+            for label in ("5 – very much", "theft", LABEL):
+                browsers.choose(tab, label)
+            browsers.reach(tab, tab.locator(".summary"))
+            tab.go_back()
+            browsers.draw(tab, DRAW)
             code_of(tab)
             tab.get_by_role("button", name=HANDED).click()
             tab.get_by_role("heading", name="Thank you").wait_for()
@@ -399,12 +402,7 @@ def test_no_screen_with_codes_breaks_a_rule_of_axe_or_is_wider_than_a_phone(sche
     check()
     take_part(tab)
     check()
-    for field in tab.locator("fieldset").all():
-        if field.locator("input[type=radio]").count():
-            field.locator("input[type=radio]").first.check()
-        elif field.locator("input[type=text]").count():
-            field.locator("input[type=text]").fill("7")
-    tab.get_by_role("button", name=DRAW).click()
+    browsers.answer_all(tab, DRAW)
     code_of(tab)
     check()
     tab.get_by_role("button", name=HANDED).click()

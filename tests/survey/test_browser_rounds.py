@@ -7,8 +7,9 @@ import json
 import pytest
 
 from . import browser as browsers
-from .browser import text, unfolded
-from .test_browser import choose, page_of, send, take_part, violations
+from .browser import choose, text, unfolded
+from .browser import draw as send
+from .test_browser import page_of, take_part, violations
 
 pytestmark = pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
 

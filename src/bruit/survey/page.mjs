@@ -4,7 +4,7 @@ import { drawMemo, read, refresh, sample } from "./sample.mjs";
 // The page of a survey: it asks, draws once, shows the bytes, sends them, and then tells what they say.
 //
 // The true answers live in one variable, from the moment they are chosen until the page is left. They are in no
-// attribute of an element, no address, no storage and no history. What was drawn is stored before it is sent, and every
+// attribute of an element, no address, no storage and no history; a summary shows them before the draw. What was drawn is stored before it is sent, and every
 // further attempt sends the same bytes: a second draw would tell more about the person.
 //
 // Where the same people are asked again, a memo is drawn in the first round of an epoch and stored; each round sends a
@@ -271,6 +271,9 @@ function start(survey) {
   let language = preferred(survey.languages);
   let screen = null;
   let answers = null; // the true ones
+  let step = 0; // the question that is asked, or behind the last one the summary
+  let isChange = false; // whether the summary asked for this question again
+  let isGuarded = false; // whether an entry of the history is there for the phone's own way back
   let shown = null; // what was drawn, while this page is open
   let drawing = false;
   let shut = null; // why the collector takes no answers, as far as this page knows; "" where it takes them
@@ -595,6 +598,7 @@ function start(survey) {
     if (code && !(await isJournalled())) return show("storage");
     if (!panel && !code && !(await mayAsk())) return undefined; // a claim learns it by itself
     answers = survey.questions.map((question) => (question.kind === "several" ? [] : null));
+    [step, isChange] = [0, false];
     return show("questions");
   }
 
@@ -743,7 +747,10 @@ function start(survey) {
 
   // Questions.
 
+  const hasSteps = () => survey.questions.length > 1 && words().next; // older translations lack it
+
   function questions() {
+    if (hasSteps()) return step < survey.questions.length ? single() : summary();
     return [
       heading(survey.title[language]),
       subheading(say("questions")),
@@ -752,6 +759,77 @@ function start(survey) {
       paragraph("draw_text", {}, { class: "quiet" }),
       buttons(button("draw", finish, "main"), button("decline_after_all", leave)),
     ];
+  }
+
+  /** One question of several, and how far it is. */
+  function single() {
+    const progress = share([step + 1, survey.questions.length]);
+    return [
+      heading(survey.title[language]),
+      subheading([...say("questions"), element("span", { class: "progress" }, ` ${progress}`)]),
+      step || survey.insecure_demo ? null : paragraph("questions_text"),
+      field(survey.questions[step], step),
+      buttons(button("next", forward, "main"), step ? button("back", backward) : null, button("decline_after_all", leave)),
+    ];
+  }
+
+  /** All answers, before the draw. */
+  function summary() {
+    const line = (question, row) => {
+      const again = button("change", () => go(row, true));
+      again.setAttribute("aria-label", `${plain("change")}: ${question.text[language]}`);
+      return element(
+        "li", {}, element("div", {}, element("p", { class: "quiet", dir: "auto" }, question.text[language]),
+          element("p", { dir: "auto" }, chosen(question, answers[row])), mark("p", question)), again,
+      );
+    };
+    return [
+      heading(survey.title[language]),
+      subheading(say("questions")),
+      element("ul", { class: "summary" }, survey.questions.map(line)),
+      paragraph("draw_text", {}, { class: "quiet" }),
+      buttons(button("draw", finish, "main"), button("back", backward), button("decline_after_all", leave)),
+    ];
+  }
+
+  function chosen(question, answer) {
+    if (question.kind !== "several") return label(question, answer);
+    const labels = [...answer].sort((first, second) => first - second).map((own) => label(question, own));
+    return labels.length ? labels.join(", ") : plain("none_chosen");
+  }
+
+  function go(row, change = false) {
+    [step, isChange] = [row, change];
+    show("questions");
+    place.querySelector("h2").focus({ preventScroll: true });
+  }
+
+  function forward() {
+    if (wrongAt(step)) {
+      complain(step, wrongAt(step));
+      document.querySelector(`#q${step} input`).focus();
+      return;
+    }
+    guard();
+    go(isChange ? survey.questions.length : step + 1);
+  }
+
+  /** An entry of the history with nothing in it: the phone's own way back comes to the question before. */
+  function guard() {
+    if (!isGuarded) history.pushState(null, "");
+    isGuarded = true;
+  }
+
+  function backward() {
+    if (isGuarded) history.back();
+    else go(step - 1);
+  }
+
+  function cameBack() {
+    isGuarded = false;
+    if (screen !== "questions" || !hasSteps() || !step || drawing) return;
+    if (step > 1) guard();
+    go(step - 1);
   }
 
   function field(question, row) {
@@ -817,11 +895,14 @@ function start(survey) {
     line.replaceChildren(name ? plain(name, range(survey.questions[row])) : "");
   }
 
+  const wrongAt = (row) => (answers[row] === null ? "missing" : Number.isNaN(answers[row]) ? "bad_number" : null);
+
   async function finish() {
     if (roundNow() !== round) return begin(); // another round has begun since the page was opened
-    const wrong = answers.map((answer) => (answer === null ? "missing" : Number.isNaN(answer) ? "bad_number" : null));
+    const wrong = answers.map((_, row) => wrongAt(row));
     if (wrong.some(Boolean)) {
-      wrong.forEach((name, row) => complain(row, name));
+      if (hasSteps()) go(wrong.findIndex(Boolean));
+      wrong.forEach((name, row) => document.getElementById(`q${row}`) && complain(row, name));
       document.querySelector(`#q${wrong.findIndex(Boolean)} input`).focus();
       return undefined;
     }
@@ -1218,6 +1299,7 @@ function start(survey) {
     if (event.persisted) begin();
   });
   window.addEventListener("hashchange", () => begin());
+  window.addEventListener("popstate", cameBack);
   window.addEventListener("online", retry);
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState === "visible") retry();

@@ -16,7 +16,13 @@ from bruit.pages import Wording
 CODE, PRINT = "code_", "print_"
 #: Surveys were opened with translations from before there were these texts.
 _LATER = frozenset(
-    {"lost_last", *(name for name in Wording("bruit.survey")["en"] if name.startswith((CODE, PRINT, "brief_")))}
+    {
+        "lost_last",
+        "next",
+        "change",
+        "none_chosen",
+        *(name for name in Wording("bruit.survey")["en"] if name.startswith((CODE, PRINT, "brief_"))),
+    }
 )
 #: The texts that bruit has.
 TEXTS = Wording("bruit.survey", later=_LATER)
