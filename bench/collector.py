@@ -61,7 +61,6 @@ def bare(port: Any, folder: str) -> None:
 
 def collector(port: Any, folder: str) -> None:
     """The collector as `bruit survey open` runs it."""
-    from bruit.collector.desk import document
     from serving import unlimited
 
     from bruit.collector import Opened, open_store

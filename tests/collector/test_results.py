@@ -22,6 +22,8 @@ from bruit.collector.wording import TEXTS
 from bruit.errors import DataError, ParameterError
 from bruit.estimation import Tally
 
+from ..surveys import ALCOHOL
+
 EVERYTHING = """
 languages = ["en", "fr"]
 title.en = "Health <script>alert(1)</script>"
@@ -192,6 +194,19 @@ def test_what_one_person_sent_follows_neither_from_the_page_nor_from_the_export(
     assert exported["answers_in_strata_not_shown"] == {"1": 13}
     rows = csv.DictReader((tmp_path / "out" / "results.csv").read_text().splitlines())
     assert {row["member"] for row in rows} == {"", "B"}
+    store.disconnect()
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_the_page_says_how_answers_came(language, tmp_path, opened) -> None:
+    """A collector forgets reports; codes stay where they were handed in."""
+    store = open_store(tmp_path / "surveys.sqlite")
+    said = {"en": ("The collector kept", "The codes themselves"), "fr": ("Le collecteur a", "Les codes eux-mêmes")}
+    for channel, own in zip(("collector", "codes"), said[language], strict=True):
+        path = tmp_path / f"{channel}.toml"
+        path.write_text(f'languages = ["{language}"]\nchannel = "{channel}"\n{ALCOHOL}', encoding="utf-8")
+        text = page(results(store, opened(store, path, channel))).decode()
+        assert [sentence in text for sentence in said[language]] == [sentence == own for sentence in said[language]]
     store.disconnect()
 
 

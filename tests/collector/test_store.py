@@ -16,6 +16,7 @@ import bruit
 from bruit.collector import Outcome, Store, open_store
 from bruit.collector import sqlite as sqlite_module
 from bruit.collector.intake import _Waiting, commit
+from bruit.collector.links import issue
 from bruit.collector.open_survey import link_hash
 from bruit.collector.results import results
 from bruit.collector.results_page import page
@@ -185,6 +186,41 @@ def test_a_link_is_spent_once_and_a_retry_with_it_is_acknowledged(store, opened,
     assert store.totals("alcohol").answered == 1
     (fresh,) = people(open_survey, 1, link="second")
     assert send(store, open_survey, fresh) == [COUNTED]
+
+
+def test_closing_forgets_the_hashes_of_links_and_keeps_their_numbers(store, opened, survey_file) -> None:
+    """Whoever has the sheet of links could tell from hashes who has answered."""
+    open_survey = opened(store, survey_file, links=True)
+    hashes = {link_hash(name) for name in ("first", "second", "third")}
+    store.add_links("alcohol", hashes)
+    (body,) = people(open_survey, 1, link="second")
+    (late,) = people(open_survey, 1, link="first")
+    assert send(store, open_survey, body) == [COUNTED]
+    held = "SELECT link FROM {links}"
+    assert {bytes(link) for (link,) in store._run(held)} == hashes  # the control
+    for _ in range(2):  # a survey may be closed again
+        store.close("alcohol", whole=True)
+        assert not hashes & {bytes(link) for (link,) in store._run(held)}
+        assert store.links("alcohol") == (3, 1)
+    assert send(store, open_survey, body, late) == [REPEATED, CLOSED]
+    with pytest.raises(ParameterError, match="is closed"):
+        issue(store, "alcohol", 1)
+
+
+def test_after_closing_no_hash_of_a_link_is_in_the_file_of_a_store(tmp_path, opened, survey_file) -> None:
+    path = tmp_path / "surveys.sqlite"
+    store = open_store(path)
+    open_survey = opened(store, survey_file, links=True)
+    hashes = [link_hash(f"link{number}") for number in range(40)]
+    store.add_links("alcohol", hashes)
+    for number in range(12):
+        assert send(store, open_survey, *people(open_survey, 1, link=f"link{number}")) == [COUNTED]
+    store.settle()
+    assert all(own in path.read_bytes() for own in hashes)  # the control
+    store.close("alcohol", whole=True)
+    store.disconnect()
+    held = b"".join(own.read_bytes() for own in tmp_path.glob("surveys.sqlite*"))
+    assert not any(own in held for own in hashes)
 
 
 def test_a_spent_link_leaves_no_trace_of_the_id_that_came_with_it(store, opened, survey_file) -> None:

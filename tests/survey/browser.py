@@ -18,6 +18,7 @@ CHROMIUM = next((path for path in map(shutil.which, ("chromium", "chromium-brows
 #: Buttons and headings of the English page.
 TAKE_PART = "I take part"
 DRAW = "Let chance decide and send"
+NEXT = "Next"
 DRAW_AGAIN = "I take part: draw and send"
 SEND_AGAIN = "Try again now"
 NOT_SENT = "Not sent yet"
@@ -95,6 +96,60 @@ def kill(profile):
                 os.kill(int(folder.name), signal.SIGKILL)
     for name in ("SingletonLock", "SingletonSocket", "SingletonCookie"):
         (profile / name).unlink(missing_ok=True)
+
+
+def text(tab):
+    """What a person sees, without what is folded."""
+    tab.locator("main h1").first.wait_for()
+    return tab.locator("main").inner_text().replace("\u00a0", " ")
+
+
+def unfolded(tab):
+    """What a person sees who opens all that is folded."""
+    tab.locator("main h1").first.wait_for()
+    for line in tab.locator("details:not([open]) > summary").all()[::-1]:
+        line.click()
+    return text(tab)
+
+
+def reach(tab, wanted):
+    """Press on until this can be seen; questions come one at a time."""
+    tab.locator("fieldset, .summary").first.wait_for()
+    for _ in range(20):
+        if wanted.count():
+            return wanted
+        tab.get_by_role("button", name=NEXT).click()
+    raise AssertionError("It is on no screen.")
+
+
+def choose(tab, label):
+    """Choose an answer to this question, or to a later one."""
+    reach(tab, tab.get_by_label(label, exact=True)).check()
+
+
+def fill(tab, question, typed):
+    """Type an answer to this question, or to a later one."""
+    reach(tab, tab.get_by_label(question)).fill(typed)
+
+
+def draw(tab, button=DRAW):
+    """Press on to the summary, where there is one, and let the page draw."""
+    reach(tab, tab.get_by_role("button", name=button)).click()
+
+
+def answer_all(tab, button=DRAW):
+    """Give the first answer, or 7, to every question, and let the page draw."""
+    for _ in range(20):
+        tab.locator("fieldset, .summary").first.wait_for()
+        for place in tab.locator("fieldset").all():
+            if place.locator("input[type=text]").count():
+                place.locator("input").fill("7")
+            else:
+                place.locator("label").first.click()
+        if tab.get_by_role("button", name=button).count():
+            break
+        tab.get_by_role("button", name=NEXT).click()
+    tab.get_by_role("button", name=button).click()
 
 
 def problem(status):

@@ -16,17 +16,13 @@ from bruit.survey import CodeState
 
 from ..surveys import MANY, ONE, TABLES
 from . import browser as browsers
+from .browser import text, unfolded
 from .test_sheet import contradictions, same_as_page
 
 pytestmark = pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
 
 DRAW = "Let chance decide and show my code"
 HANDED = "I have handed in my code"
-
-
-def text(tab):
-    tab.locator("main h1").first.wait_for()
-    return tab.locator("main").inner_text().replace("\u00a0", " ")
 
 
 def take_part(tab):
@@ -38,8 +34,8 @@ def answer(tab, *labels):
     """Take part, answer, draw; the code."""
     take_part(tab)
     for label in labels:
-        tab.get_by_label(label, exact=True).check()
-    tab.get_by_role("button", name=DRAW).click()
+        browsers.choose(tab, label)
+    browsers.draw(tab, DRAW)
     return code_of(tab)
 
 
@@ -133,8 +129,8 @@ def https(content, folder):
 def test_a_person_draws_a_code_from_a_file_hands_it_in_and_learns_what_it_says(one, open_file):
     tab = open_file(one)
     assert "Of 100 people whose true answer is “Yes”, 73 get a code that says “Yes”." in text(tab)
-    assert f"Nothing is drawn until you press “{DRAW}”." in text(tab)
-    assert "Do not use a private window." in text(tab)
+    assert f"Nothing is drawn until you press “{DRAW}”." in unfolded(tab)
+    assert "Do not use a private window." in unfolded(tab)
     assert tab.evaluate("localStorage.length") == 0
     code = answer(tab, "Yes")
     reading = one.codes.read(code)
@@ -352,10 +348,13 @@ def test_a_true_answer_is_nowhere_in_the_profile_of_a_browser(write, chromium, f
                 tab.evaluate("(word) => localStorage.setItem('planted', word)", CANARY)
                 return
             take_part(tab)
-            tab.get_by_label("How many hours did you sleep last night?").fill(CANARY)
-            for label in ("I would rather not say", "5 – very much", "theft", LABEL):
-                tab.get_by_label(label, exact=True).check()
-            tab.get_by_role("button", name=DRAW).click()
+            browsers.choose(tab, "I would rather not say")
+            browsers.fill(tab, "How many hours did you sleep last night?", CANARY)
+            for label in ("5 – very much", "theft", LABEL):
+                browsers.choose(tab, label)
+            browsers.reach(tab, tab.locator(".summary"))
+            tab.go_back()
+            browsers.draw(tab, DRAW)
             code_of(tab)
             tab.get_by_role("button", name=HANDED).click()
             tab.get_by_role("heading", name="Thank you").wait_for()
@@ -403,12 +402,7 @@ def test_no_screen_with_codes_breaks_a_rule_of_axe_or_is_wider_than_a_phone(sche
     check()
     take_part(tab)
     check()
-    for field in tab.locator("fieldset").all():
-        if field.locator("input[type=radio]").count():
-            field.locator("input[type=radio]").first.check()
-        elif field.locator("input[type=text]").count():
-            field.locator("input[type=text]").fill("7")
-    tab.get_by_role("button", name=DRAW).click()
+    browsers.answer_all(tab, DRAW)
     code_of(tab)
     check()
     tab.get_by_role("button", name=HANDED).click()
@@ -418,9 +412,9 @@ def test_no_screen_with_codes_breaks_a_rule_of_axe_or_is_wider_than_a_phone(sche
 
 def test_the_page_speaks_french_and_changes_language_with_the_code_on_it(write, open_file):
     tab = open_file(write(MANY), locale="fr")
-    assert "Vous pouvez dire non." in text(tab)
+    assert "Vous pouvez dire non." in unfolded(tab)
     tab.get_by_role("button", name="English").click()
-    assert "You may say no." in text(tab)
+    assert "You may say no." in unfolded(tab)
 
 
 def test_a_code_is_copied_with_its_hyphens(one, open_file):

@@ -7,7 +7,9 @@ import json
 import pytest
 
 from . import browser as browsers
-from .test_browser import choose, page_of, send, take_part, text, violations
+from .browser import choose, text, unfolded
+from .browser import draw as send
+from .test_browser import page_of, take_part, violations
 
 pytestmark = pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
 
@@ -55,8 +57,10 @@ def again(tab):
 def test_a_person_answers_once_in_an_epoch_and_its_rounds_send_from_the_memo(answer, panel, collector):
     tab = answer(1)
     assert "Round 1 of 4" in text(tab)
-    assert "They make 2 periods of 2 rounds." in text(tab)
-    assert "could come to think 74 %, at most, after what you send this time, and 97 %, at most, after all" in text(tab)
+    assert "They make 2 periods of 2 rounds." in unfolded(tab)
+    assert "could come to think 74 %, at most, after what you send this time, and 97 %, at most, after all" in unfolded(
+        tab
+    )
     first_round(tab)
     claim, first = collector.bodies
     assert panel.claim_body.parse(claim).epoch == 1

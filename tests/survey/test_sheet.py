@@ -182,6 +182,29 @@ def test_the_channel_decides_where_data_go_and_how_long_they_are_kept(write) -> 
     assert plain(survey.sheet("en").decode()) == texts["codes"]
 
 
+@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("name", ["one", "many", "tables"])
+def test_a_sheet_for_codes_says_what_the_channel_adds_and_speaks_of_no_message(name, language, write) -> None:
+    """No device sends anything; and whoever has the page can forge codes."""
+    text = SURVEYS[name] if name == "many" else f'languages = ["{language}"]\n{SURVEYS[name]}'
+    text = plain(write(text).sheet(language, channel="codes").decode())
+    for sentence in {
+        "en": (
+            "make codes that count",
+            "make the estimates wrong",
+            "a form may know who is logged in",
+            "not to the answer",
+        ),
+        "fr": ("fabriquer des codes", "fausser les estimations", "peut savoir qui est connecté", "non à la réponse"),
+    }[language]:
+        assert sentence in text, sentence
+    for word in {
+        "en": ("sends only", "are sent as pairs", "what you sent", "How it is sent"),
+        "fr": ("n’envoie que", "sont envoyées par paires", "vous avez envoyé"),
+    }[language]:
+        assert word not in text, word
+
+
 def test_texts_of_codes_stand_in_place_of_those_of_the_page(write) -> None:
     survey = write(ONE)
     words = {**survey.wording["en"], "code_own_answer": "Of {of}, {count} get a code that says {answer}."}

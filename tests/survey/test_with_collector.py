@@ -112,9 +112,11 @@ def test_two_rounds_and_a_lost_memo_with_the_collector_itself(tmp_path):
                 tab.goto(link)
                 if time == times[0]:
                     tab.get_by_role("button", name=browsers.TAKE_PART).click()
-                    tab.get_by_label("Yes", exact=True).check()
-                    tab.get_by_label("A", exact=True).check()
-                tab.get_by_role("button", name=browsers.DRAW if time == times[0] else browsers.DRAW_AGAIN).click()
+                    browsers.choose(tab, "Yes")
+                    browsers.choose(tab, "A")
+                    browsers.draw(tab)
+                else:
+                    tab.get_by_role("button", name=browsers.DRAW_AGAIN).click()
                 tab.get_by_role("heading", name="sent and counted").wait_for()
             device.close()
         other = chromium.new_context(locale="en").new_page()  # the storage of the last one is gone
@@ -200,8 +202,8 @@ def test_a_browser_that_is_killed_when_its_report_has_arrived_draws_nothing_agai
         browser, tab = device(driver, 1, port)
         tab.get_by_role("button", name=browsers.TAKE_PART).click()
         for label in ("Yes", "A"):
-            tab.get_by_label(label, exact=True).check()
-        tab.get_by_role("button", name=browsers.DRAW).click()
+            browsers.choose(tab, label)
+        browsers.draw(tab)
         die(browser, tab)
         browser, tab = device(driver, 1, port)
         tab.get_by_role("heading", name="You have answered in round 1").wait_for()

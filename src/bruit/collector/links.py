@@ -48,6 +48,8 @@ def issue(store: Store, name: str, number: int) -> list[str]:
     opened = store.survey(name)
     if opened is None or not opened.links:
         raise ParameterError(f"The survey {name!r} takes one link for all: open it with --links for single-use ones.")
+    if opened.closed:
+        raise ParameterError(f"The survey {name!r} is closed: it takes no answers any more.")
     tokens = [token() for _ in range(number)]
     survey = OpenSurvey(opened).survey
     store.add_links(name, (row for text in tokens for row in _rows(survey, text)))

@@ -94,11 +94,6 @@ class PostgresStore(SqlStore):
 
     # Links and results.
 
-    def add_links(self, name: str, hashes: Iterable[bytes]) -> None:
-        """Keep the hashes of single-use links."""
-        query = "INSERT INTO bruit_links.links SELECT %s, unnest(%s::bytea[]), false ON CONFLICT DO NOTHING"
-        self._run_exactly(query, name, sorted(hashes))
-
     def backup(self, path: Any) -> None:
         """PostgreSQL has its own."""
         raise ParameterError("A database of PostgreSQL is saved by its own tools: pg_dump, or pg_basebackup.")
@@ -129,6 +124,10 @@ class PostgresStore(SqlStore):
 
     def _forget(self, name: str, ids: Sequence[bytes]) -> None:
         self._run_exactly("DELETE FROM bruit.ids WHERE survey = %s AND id = ANY(%s::bytea[])", name, list(ids))
+
+    def _write_links(self, name: str, links: Sequence[bytes]) -> None:
+        query = "INSERT INTO bruit_links.links SELECT %s, unnest(%s::bytea[]), false ON CONFLICT DO NOTHING"
+        self._run_exactly(query, name, list(links))
 
     def _spend_links(self, name: str, links: Sequence[bytes]) -> set[bytes]:
         lock = "SELECT 1 FROM bruit_links.links WHERE survey = %s AND link = ANY(%s::bytea[]) ORDER BY link FOR UPDATE"

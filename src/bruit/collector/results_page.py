@@ -23,6 +23,7 @@ from bruit.collector.wording import TEXTS
 from bruit.estimation import TableEstimate
 from bruit.oracles import Series
 from bruit.pages import fill, isolated
+from bruit.survey import Survey
 
 __all__ = ["held_back", "notes", "page"]
 
@@ -95,11 +96,18 @@ def page(results: SurveyResults, *, public: bool = False) -> bytes:
         rounds=rounds,
         cut=any(row.below or row.above for row in _every(rounds, over)),
         held_back=held_back(results, words, for_asker=not public),
-        guarantee=words["guarantee_rounds" if survey.has_rounds else "guarantee_text"].format(
+        guarantee=words[_guarantee(survey)].format(
             epsilon=epsilon, clear="; ".join(clear) or words["none"], rounds=survey.rounds
         ),
     )
     return content.encode()
+
+
+def _guarantee(survey: Survey) -> str:
+    """The name of the text on how answers were protected; those of a survey for paper that was opened came here too."""
+    if survey.has_rounds:
+        return "guarantee_rounds"
+    return "guarantee_codes" if survey.channel == "codes" else "guarantee_collector"
 
 
 def _every(rounds: list[dict[str, Any]], over: list[dict[str, Any]]) -> Iterator[Row]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -123,10 +123,11 @@ class SqlStore(Store):
             self._run("UPDATE {surveys} SET token = ? WHERE name = ?", token, name)
 
     def close(self, name: str, *, whole: bool | None = None) -> None:
-        """Take no report any more, forget codes, and write tables anew in the order of their keys."""
+        """Take no report any more, forget codes and links, and write tables anew in the order of their keys."""
         with self._transaction():
             self._run("UPDATE {surveys} SET closed = TRUE, whole = whole OR ? WHERE name = ?", bool(whole), name)
             self._run("DELETE FROM {ids} WHERE survey = ? AND id < ?", name, _AFTER_CODES)
+            self._forget_links(name)
             if whole:
                 self._show(name)
             elif whole is not None:
@@ -158,6 +159,11 @@ class SqlStore(Store):
             )
 
     # Links and results.
+
+    def add_links(self, name: str, hashes: Iterable[bytes]) -> None:
+        """Keep the hashes of single-use links."""
+        with self._transaction():
+            self._write_links(name, sorted(hashes))
 
     def links(self, name: str) -> Links:
         """How many single-use links were issued and spent."""
@@ -201,6 +207,21 @@ class SqlStore(Store):
             where = "WHERE survey = ? AND round = ?"
             self._run(f"DELETE FROM {{shown}} {where}", name, round_number)  # noqa: S608 -- texts of ours
             self._run(f"INSERT INTO {{shown}} SELECT * FROM {{tallies}} {where}", name, round_number)  # noqa: S608
+
+    @abstractmethod
+    def _write_links(self, name: str, links: Sequence[bytes]) -> None:
+        """Keep links that are not spent, in this order; those that are known stay as they are."""
+
+    def _forget_links(self, name: str) -> None:
+        """Keep how many links there were, and how many are spent, under numbers in place of their hashes.
+
+        Whoever has the links could tell from the hashes who has answered.
+        """
+        issued, spent = self.links(name)
+        numbers = [number.to_bytes(32, "big") for number in range(issued)]
+        self._run("DELETE FROM {links} WHERE survey = ?", name)
+        self._write_links(name, numbers)
+        self._spend_links(name, numbers[:spent])
 
     def _show(self, name: str) -> None:
         """Show all that came."""

@@ -12,7 +12,7 @@ import os
 import sqlite3
 import stat
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -101,11 +101,6 @@ class SqliteStore(SqlStore):
 
     # Links and results.
 
-    def add_links(self, name: str, hashes: Iterable[bytes]) -> None:
-        """Keep the hashes of single-use links."""
-        with self._transaction():
-            self._run_many("INSERT OR IGNORE INTO links VALUES (?, ?, 0)", [(name, link) for link in sorted(hashes)])
-
     def backup(self, path: str | os.PathLike[str]) -> None:
         """A copy as of one moment, written in the order of its keys, while reports are counted."""
         handle = _made_private(Path(path))
@@ -153,6 +148,9 @@ class SqliteStore(SqlStore):
 
     def _forget(self, name: str, ids: Sequence[bytes]) -> None:
         self._run_many("DELETE FROM ids WHERE survey = ? AND id = ?", [(name, key) for key in ids])
+
+    def _write_links(self, name: str, links: Sequence[bytes]) -> None:
+        self._run_many("INSERT OR IGNORE INTO links VALUES (?, ?, 0)", [(name, link) for link in links])
 
     def _spend_links(self, name: str, links: Sequence[bytes]) -> set[bytes]:
         spent: set[bytes] = set()

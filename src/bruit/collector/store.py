@@ -205,7 +205,7 @@ class Store(ABC):
 
     @abstractmethod
     def close(self, name: str, *, whole: bool | None = None) -> None:
-        """Take no report any more, and forget the ids of codes. Tables are then written anew, in hash order.
+        """Take no report any more, forget the ids of codes and hashes of links, and write tables anew in hash order.
 
         Parameters
         ----------
@@ -237,6 +237,8 @@ class Store(ABC):
         if state is None:
             return [Outcome.UNKNOWN] * len(batch.entries)
         closed, links = state
+        if closed and batch.claims:
+            return [Outcome.CLOSED] * len(batch.entries)  # whatever it claims, no report of it would count
         first: dict[bytes, int] = {}
         for place, entry in enumerate(batch.entries):
             first.setdefault(entry.id, place)

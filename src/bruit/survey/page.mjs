@@ -4,7 +4,7 @@ import { drawMemo, read, refresh, sample } from "./sample.mjs";
 // The page of a survey: it asks, draws once, shows the bytes, sends them, and then tells what they say.
 //
 // The true answers live in one variable, from the moment they are chosen until the page is left. They are in no
-// attribute of an element, no address, no storage and no history. What was drawn is stored before it is sent, and every
+// attribute of an element, no address, no storage and no history; a summary shows them before the draw. What was drawn is stored before it is sent, and every
 // further attempt sends the same bytes: a second draw would tell more about the person.
 //
 // Where the same people are asked again, a memo is drawn in the first round of an epoch and stored; each round sends a
@@ -253,6 +253,9 @@ const LONGEST_PAUSE = 300000;
 // How long somebody who takes part waits to learn whether the survey is open, before the questions are shown anyway.
 const OPEN_PATIENCE = 3000;
 
+// An introduction with more words stands below the buttons.
+const MOST_WORDS = 20;
+
 // What a collector answers to a report that came after the survey was closed.
 const LATE = "410";
 
@@ -268,6 +271,9 @@ function start(survey) {
   let language = preferred(survey.languages);
   let screen = null;
   let answers = null; // the true ones
+  let step = 0; // the question that is asked, or behind the last one the summary
+  let isChange = false; // whether the summary asked for this question again
+  let isGuarded = false; // whether an entry of the history is there for the phone's own way back
   let shown = null; // what was drawn, while this page is open
   let drawing = false;
   let shut = null; // why the collector takes no answers, as far as this page knows; "" where it takes them
@@ -380,27 +386,47 @@ function start(survey) {
     return [heading(survey.title[language]), subheading(say(name)), paragraph(`${name}_text`)];
   }
 
+  /** What a decision needs stands before the buttons, on one screen of a phone; all else is folded below them. */
   function invitation() {
-    const { introduction, asker, title, attributes } = survey;
-    const lines = introduction[language].split(/\n\s*\n/).filter(Boolean);
+    const { asker, title, attributes } = survey;
+    const isShort = survey.introduction[language].split(/\s+/).length <= MOST_WORDS;
+    const hasSeveral = attributes.length > 1 || tables;
     return [
       heading(title[language]),
-      paragraph("may_decline", { button: quote(words().draw) }),
-      ...lines.map((line) => element("p", { class: "lead", dir: "auto" }, line)),
       asker[language] ? paragraph("asked_by", { asker: bdi(asker[language]) }, { class: "quiet" }) : null,
       panel ? roundOf() : null,
-      preview(),
-      subheading(say("protection")),
-      paragraph("protection_text"),
-      ...(panel ? rounds() : []),
-      ...(attributes.length > 1 || tables ? pick() : []),
+      ...(isShort ? introduction() : []),
+      brief(),
+      hasSeveral ? exampleOf() : null,
       odds(0, true),
-      attributes.length > 1 ? others() : null,
-      ...conclusions(),
-      clear(),
-      leaves(),
+      inClear(),
       ...decision(),
+      ...(isShort ? [] : introduction()),
+      preview(),
+      folded("protection", [
+        paragraph("protection_text"), ...(panel ? rounds() : []), hasSeveral ? pick() : null, clear(),
+        paragraph("decide_text"), paragraph("may_decline", { button: quote(words().draw) }),
+        code ? paragraph("private") : null,
+      ]),
+      attributes.length > 1 ? others() : null,
+      folded("belief", conclusions()),
+      leaves(),
     ];
+  }
+
+  const folded = (name, parts) => element("details", {}, element("summary", {}, say(name)), parts);
+
+  function introduction() {
+    const lines = survey.introduction[language].split(/\n\s*\n/).filter(Boolean);
+    return lines.map((line) => element("p", { class: "lead", dir: "auto" }, line));
+  }
+
+  /** The protection in two sentences. */
+  function brief() {
+    const several = survey.attributes.length > 1;
+    const kind = tables ? (several ? "tables" : "table") : several ? (sampled ? "several" : "all") : "text";
+    if (!words().brief_sure) return paragraph("protection_text"); // older translations lack the short texts
+    return element("p", { class: "lead" }, say(`brief_${kind}`), " ", say("brief_sure"));
   }
 
   /** What will be asked, as text only, and how it will be sent. */
@@ -426,15 +452,17 @@ function start(survey) {
     return [paragraph(epochs, counts)];
   }
 
-  /** One answer of several is picked, or all are sent; the odds are then shown for the first. */
+  /** One answer of several is picked, or all are sent. */
   function pick() {
     const { attributes } = survey;
     const kind = tables ? (attributes.length > 1 ? "protection_tables" : "protection_table") : null;
-    return [
-      paragraph(kind ?? (sampled ? "protection_several" : "protection_all"), { count: figure(attributes.length) }),
-      paragraph("example_of", { question: quote(attributeName(attributes[0])) }, { class: "quiet" }),
-    ];
+    return paragraph(kind ?? (sampled ? "protection_several" : "protection_all"), { count: figure(attributes.length) });
   }
+
+  /** The odds are shown for the first of several. */
+  const exampleOf = () => (
+    paragraph("example_of", { question: quote(attributeName(survey.attributes[0])) }, { class: "quiet" })
+  );
 
   /** How often a message points to the own answer, and to another one: two sentences, and two pictures of them. */
   function odds(row, pictures) {
@@ -489,7 +517,6 @@ function start(survey) {
     });
     tell(50);
     return [
-      subheading(say("belief")),
       expectation(),
       element("div", { class: "slider" }, element("label", { for: "belief" }, suspicion()), slider, after),
       paragraph(panel ? "belief_lasts_rounds" : "belief_lasts"),
@@ -529,11 +556,14 @@ function start(survey) {
     )];
   }
 
-  function clear() {
+  /** Which answers are sent as they are, where there are any. */
+  function inClear() {
     const names = survey.questions.filter((question) => question.clear).map(({ text: own }) => quote(own[language]));
-    if (!names.length) return paragraph("clear_none");
+    if (!names.length) return null;
     return paragraph("clear_some", { questions: element("span", {}, separated(names)) }, { class: "clear" });
   }
+
+  const clear = () => (survey.questions.some((question) => question.clear) ? null : paragraph("clear_none"));
 
   const separated = (nodes) => nodes.flatMap((node, row) => (row ? [", ", node] : [node]));
 
@@ -555,9 +585,8 @@ function start(survey) {
   function decision() {
     return [
       subheading(say("decide")),
-      paragraph("decide_text"),
       lasting ? null : paragraph(panel ? "no_memory" : "no_storage", {}, { class: "warning" }),
-      code ? paragraph("private") : null,
+      code ? paragraph(words().brief_private ? "brief_private" : "private", {}, { class: "quiet" }) : null,
       buttons(button("take_part", takePart, "main"), button("decline", () => show("declined"))),
     ];
   }
@@ -569,6 +598,7 @@ function start(survey) {
     if (code && !(await isJournalled())) return show("storage");
     if (!panel && !code && !(await mayAsk())) return undefined; // a claim learns it by itself
     answers = survey.questions.map((question) => (question.kind === "several" ? [] : null));
+    [step, isChange] = [0, false];
     return show("questions");
   }
 
@@ -717,7 +747,10 @@ function start(survey) {
 
   // Questions.
 
+  const hasSteps = () => survey.questions.length > 1 && words().next; // older translations lack it
+
   function questions() {
+    if (hasSteps()) return step < survey.questions.length ? single() : summary();
     return [
       heading(survey.title[language]),
       subheading(say("questions")),
@@ -726,6 +759,77 @@ function start(survey) {
       paragraph("draw_text", {}, { class: "quiet" }),
       buttons(button("draw", finish, "main"), button("decline_after_all", leave)),
     ];
+  }
+
+  /** One question of several, and how far it is. */
+  function single() {
+    const progress = share([step + 1, survey.questions.length]);
+    return [
+      heading(survey.title[language]),
+      subheading([...say("questions"), element("span", { class: "progress" }, ` ${progress}`)]),
+      step || survey.insecure_demo ? null : paragraph("questions_text"),
+      field(survey.questions[step], step),
+      buttons(button("next", forward, "main"), step ? button("back", backward) : null, button("decline_after_all", leave)),
+    ];
+  }
+
+  /** All answers, before the draw. */
+  function summary() {
+    const line = (question, row) => {
+      const again = button("change", () => go(row, true));
+      again.setAttribute("aria-label", `${plain("change")}: ${question.text[language]}`);
+      return element(
+        "li", {}, element("div", {}, element("p", { class: "quiet", dir: "auto" }, question.text[language]),
+          element("p", { dir: "auto" }, chosen(question, answers[row])), mark("p", question)), again,
+      );
+    };
+    return [
+      heading(survey.title[language]),
+      subheading(say("questions")),
+      element("ul", { class: "summary" }, survey.questions.map(line)),
+      paragraph("draw_text", {}, { class: "quiet" }),
+      buttons(button("draw", finish, "main"), button("back", backward), button("decline_after_all", leave)),
+    ];
+  }
+
+  function chosen(question, answer) {
+    if (question.kind !== "several") return label(question, answer);
+    const labels = [...answer].sort((first, second) => first - second).map((own) => label(question, own));
+    return labels.length ? labels.join(", ") : plain("none_chosen");
+  }
+
+  function go(row, change = false) {
+    [step, isChange] = [row, change];
+    show("questions");
+    place.querySelector("h2").focus({ preventScroll: true });
+  }
+
+  function forward() {
+    if (wrongAt(step)) {
+      complain(step, wrongAt(step));
+      document.querySelector(`#q${step} input`).focus();
+      return;
+    }
+    guard();
+    go(isChange ? survey.questions.length : step + 1);
+  }
+
+  /** An entry of the history with nothing in it: the phone's own way back comes to the question before. */
+  function guard() {
+    if (!isGuarded) history.pushState(null, "");
+    isGuarded = true;
+  }
+
+  function backward() {
+    if (isGuarded) history.back();
+    else go(step - 1);
+  }
+
+  function cameBack() {
+    isGuarded = false;
+    if (screen !== "questions" || !hasSteps() || !step || drawing) return;
+    if (step > 1) guard();
+    go(step - 1);
   }
 
   function field(question, row) {
@@ -791,11 +895,14 @@ function start(survey) {
     line.replaceChildren(name ? plain(name, range(survey.questions[row])) : "");
   }
 
+  const wrongAt = (row) => (answers[row] === null ? "missing" : Number.isNaN(answers[row]) ? "bad_number" : null);
+
   async function finish() {
     if (roundNow() !== round) return begin(); // another round has begun since the page was opened
-    const wrong = answers.map((answer) => (answer === null ? "missing" : Number.isNaN(answer) ? "bad_number" : null));
+    const wrong = answers.map((_, row) => wrongAt(row));
     if (wrong.some(Boolean)) {
-      wrong.forEach((name, row) => complain(row, name));
+      if (hasSteps()) go(wrong.findIndex(Boolean));
+      wrong.forEach((name, row) => document.getElementById(`q${row}`) && complain(row, name));
       document.querySelector(`#q${wrong.findIndex(Boolean)} input`).focus();
       return undefined;
     }
@@ -1192,6 +1299,7 @@ function start(survey) {
     if (event.persisted) begin();
   });
   window.addEventListener("hashchange", () => begin());
+  window.addEventListener("popstate", cameBack);
   window.addEventListener("online", retry);
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState === "visible") retry();

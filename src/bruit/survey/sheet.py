@@ -139,7 +139,7 @@ class _Sheet:
             for sent in [self.page("is_clear" if question.clear else "is_protected")]
         ]
         yield heading(self.page("preview"))
-        yield table([self.say("question"), self.say("answers"), self.say("sent")], rows, numbers=0)
+        yield table([self.say("question"), self.say("answers"), self.say(f"sent_{self.channel}")], rows, numbers=0)
 
     def _answers(self, question: Question) -> str:
         if question.bounds is not None:
@@ -171,7 +171,7 @@ class _Sheet:
         if pairs and len(attributes) == 1:
             return paragraph(self.page("protection_table"), on_page=True)
         if pairs or self._is_drawn():
-            return paragraph(self.say("pick_tables" if pairs else "pick_one", count=count))
+            return paragraph(self.say(f"pick_{'tables' if pairs else 'one'}_{self.channel}", count=count))
         return paragraph(self.page("protection_all", count=count), on_page=True)
 
     def _rounds(self) -> Iterator[SheetPart]:
@@ -228,7 +228,7 @@ class _Sheet:
         yield heading(self.phrases("sheet", "learn"))
         yield from self._expectation(known[49][1])
         yield table(heads, rows, numbers=2)
-        yield paragraph(self.say("learn_text"))
+        yield paragraph(self.say(f"learn_text_{self.channel}"))
         digest = self.survey.digest
         yield paragraph(self.say("epsilon", epsilon=self.figure(self.facts["epsilon"]), digest=digest), note=True)
 
@@ -274,6 +274,8 @@ class _Sheet:
         yield heading(self.say("published"))
         yield paragraph(self.say("published_groups" if public else "published_all"))
         yield paragraph(self.say(f"published_from_{name}", step=step))
+        if self.channel == "codes":
+            yield paragraph(self.say("forged_codes"))
 
     def _taking_back(self) -> Iterator[SheetPart]:
         yield heading(self.say("voluntary"))

@@ -15,7 +15,15 @@ from bruit.pages import Wording
 #: How the texts of codes begin: of the page, and to print.
 CODE, PRINT = "code_", "print_"
 #: Surveys were opened with translations from before there were these texts.
-_LATER = frozenset({"lost_last", *(name for name in Wording("bruit.survey")["en"] if name.startswith((CODE, PRINT)))})
+_LATER = frozenset(
+    {
+        "lost_last",
+        "next",
+        "change",
+        "none_chosen",
+        *(name for name in Wording("bruit.survey")["en"] if name.startswith((CODE, PRINT, "brief_"))),
+    }
+)
 #: The texts that bruit has.
 TEXTS = Wording("bruit.survey", later=_LATER)
 _LANGUAGE = re.compile("[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
