@@ -23,7 +23,7 @@ from bruit.cards.question import MOST_VALUES, check_values, texts
 from bruit.domains.codes import Codes, code_dtype
 from bruit.domains.domain import Domain
 from bruit.domains.policy import POLICIES, Policy, moved, written
-from bruit.engines import memory, parsing
+from bruit.engines import memory, report_parsing
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataError, DataTypeError, DesignError, ParameterError
 from bruit.estimation.tally import Counts, Tally
@@ -137,7 +137,7 @@ class LocalMechanism(Described, Randomizer):
 
     def count(self, reports: Any) -> Tally:
         """The tally of reports; one that no person can have sent is refused."""
-        parsed = parsing.parse(self.form, reports)
+        parsed = report_parsing.parse(self.form, reports)
         kept = parsed.kept()
         # Counting draws nothing, so its blocks may be any size: large enough to outweigh a block's own counts.
         blocks = memory.blocks(len(kept), max(memory.BLOCK, 4 * self._cells()))

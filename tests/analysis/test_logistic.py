@@ -17,7 +17,7 @@ import bruit
 from bruit.analysis import fitting, logistic
 from bruit.analysis.channel import through
 from bruit.collection.plan import without_public
-from bruit.engines import parsing
+from bruit.engines import report_parsing
 from bruit.errors import DataError, DesignError, LimitError, MissingError, ParameterError
 from bruit.oracles import oracle
 
@@ -78,7 +78,9 @@ def test_scores_are_unbiased_under_the_exact_law_and_add_up_to_one(name: str) ->
     mechanism = oracle(name, epsilon=1.0, k=4)
     channel = through(mechanism, mechanism.privatize(np.arange(200) % 4, rng=1))
     assert channel.scores.sum(axis=1) == pytest.approx(np.ones(200))
-    messages = mechanism.message(parsing.parse(mechanism.form, mechanism.privatize(np.arange(200) % 4, rng=1)).reports)
+    messages = mechanism.message(
+        report_parsing.parse(mechanism.form, mechanism.privatize(np.arange(200) % 4, rng=1)).reports
+    )
     law, place = np.array(mechanism.matrix(), float), {int(y): row for row, y in enumerate(messages)}
     likelihood = law.T / law.T.sum(axis=1, keepdims=True) * 4
     scores = likelihood @ np.linalg.inv((channel.law / channel.law.mean(axis=0)) @ channel.law.T)  # type: ignore[operator]

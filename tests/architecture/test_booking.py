@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from sources import sources
 
 #: Who may: the ledger itself with the one function that books, and what books a result that is kept.
-MAY = ("privacy/", "releases/once")
+MAY = ("privacy/", "releases/kept")
 #: A series has a verb of that name, which ends in `booked`; there is no ledger before the dot.
 SERIES = {"releases/continual: series.book", "cli/continual: known.book"}
 

@@ -13,7 +13,7 @@ CALLS = {"replace", "rename", "renames", "link", "hardlink_to", "symlink", "syml
 ALLOWED = {
     "documents": "the seam: whole files, and one lock for a state file",
     "privacy/ledger/storage": "a ledger is locked itself, and begins by a link that replaces nothing",
-    "releases/once": "a draw that is on the disk gets its name; alone with the results",
+    "releases/kept": "a draw that is on the disk gets its name; alone with the results",
     "publications/publishing": "the folder for readers; alone with the results",
     "collection/files": "reports and their plan, which are written once and are no state",
     "cli/privatize": "the same, when they are booked",

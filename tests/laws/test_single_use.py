@@ -195,7 +195,7 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "releases.limits.choose_limits": lambda e: (
         releases.choose_limits(VISITS, releases.Count(epsilon=1.0), person="user", by={"zone": range(5)}, rng=e).errors
     ),
-    "releases.once.publish_once": lambda e: kept(e).result["count"].values,
+    "releases.kept.publish_once": lambda e: kept(e).result["count"].values,
     "releases.continual.ContinualCount.start": lambda e: DAYS.start(rng=e).add(5, rng=e).values,
     "releases.continual.ContinualSeries.add": lambda e: DAYS.start(rng=e).add(5, rng=e).values,
     "releases.release.Release.bounded": lambda e: list(PEOPLE.bounded(releases.Person("user", rows=1), e).key),

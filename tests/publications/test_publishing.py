@@ -15,7 +15,7 @@ from bruit.privacy import Ledger
 from bruit.privacy.ledger import storage
 from bruit.publications import Publication, Published, publish, publishing
 from bruit.releases import Release
-from bruit.releases.once import Once
+from bruit.releases.kept import Once
 
 LABELS = ["Visits: mean age by sex", "Visits: quartiles", "Visits: visits", "Visits: zones by zone"]
 

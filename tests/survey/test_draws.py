@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from bruit.engines import parsing
+from bruit.engines import report_parsing
 
 from ..plans import only_mechanism
 from ..surveys import TABLES
@@ -136,7 +136,9 @@ def test_a_report_reads_as_the_answers_under_which_it_is_likeliest(one, long, ma
     vectors = [vector.report for vector in long.card.vectors(60, rng=1)]
     readings = in_node(long.page(), {"reports": vectors}, tmp_path, "job.reports.map((r) => readingOf(job.survey, r))")
     form = long.plan.form["town"]
-    supported = only_mechanism(long.plan).supports(parsing.parse(form, [report["town"] for report in vectors]).reports)
+    supported = only_mechanism(long.plan).supports(
+        report_parsing.parse(form, [report["town"] for report in vectors]).reports
+    )
     assert [reading[0]["codes"] for reading in readings] == [np.flatnonzero(row).tolist() for row in supported]
     vectors = [vector.report for vector in many.card.vectors(60, rng=1)]
     readings = in_node(many.page(), {"reports": vectors}, tmp_path, "job.reports.map((r) => readingOf(job.survey, r))")

@@ -13,9 +13,9 @@ from bruit.analysis.fitting import least_scores
 from bruit.analysis.predictors import read_columns
 from bruit.collection import Plan, files
 from bruit.domains import Categories
-from bruit.engines import parsing
+from bruit.engines import report_parsing
 from bruit.engines import reports as reading
-from bruit.engines.parsing import together
+from bruit.engines.report_parsing import together
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.mechanism import LocalMechanism
 from bruit.privacy import Guarantee
@@ -123,7 +123,7 @@ class _Rows(NamedTuple):
 def _aligned(plan: Plan, source: Any) -> _Rows:
     """Reports of which row i belongs to row i of another table: who sent none is left out by name of the row."""
     columns = source if isinstance(source, Mapping) else read_columns(source, list(plan.form))
-    parsed = {column: parsing.parse(form, columns[column]) for column, form in plan.form.items()}
+    parsed = {column: report_parsing.parse(form, columns[column]) for column, form in plan.form.items()}
     total = len(next(iter(parsed.values())).reports)
     readable = np.ones(total, np.bool_)
     for column in parsed.values():

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.attacks.result import AttackResult, scored
-from bruit.engines import memory, parsing
+from bruit.engines import memory, report_parsing
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataError, ParameterError, ParameterTypeError
 from bruit.estimation import Estimate
@@ -100,7 +100,7 @@ def best_guess(mechanism: LocalMechanism, reports: Any, prior: Any = None, rng: 
     """
     _check_mechanism(mechanism)
     belief = None if prior is None else _clean_prior(prior, mechanism.size)
-    checked = parsing.strict(mechanism.form, reports)
+    checked = report_parsing.strict(mechanism.form, reports)
     if mechanism.tally(checked).refused:
         raise DataError("reports must be ones that the mechanism can have made: leave out those that it refuses.")
     generator = Entropy.resolve(rng, "best_guess", mechanism.digest).generator()

@@ -16,7 +16,7 @@ from bruit.errors import BruitError
 if TYPE_CHECKING:
     from bruit.privacy import Ledger
     from bruit.releases import Results
-    from bruit.releases.once import Kept, KeptRelease
+    from bruit.releases.kept import Kept, KeptRelease
 
 
 class Shown(NamedTuple):
@@ -54,7 +54,7 @@ def drawn_once(
 
 
 def _both(drawn: Any) -> tuple[Kept | None, Any]:
-    from bruit.releases.once import Kept
+    from bruit.releases.kept import Kept
 
     return (drawn, drawn.result) if isinstance(drawn, Kept) else (None, drawn)
 
@@ -124,7 +124,7 @@ def _writing(path: Path | None) -> Iterator[Callable[[bytes], object]]:
 
 def keeping(whole: Any, books: Ledger | None, source: str, label: str | None = None) -> KeptRelease | None:
     """The release with the results that are kept of it; None without a ledger."""
-    from bruit.releases.once import KeptRelease
+    from bruit.releases.kept import KeptRelease
 
     return None if books is None else KeptRelease(whole, books, source, label)
 
@@ -140,7 +140,7 @@ def check_result_file(path: Path) -> None:
 def file_bytes(results: Results, path: Path | None, level: float = 0.95) -> bytes:
     """What goes into the file that was asked for: a document, or a table of all values."""
     from bruit.engines.written import table_bytes
-    from bruit.releases.once import document
+    from bruit.releases.kept import document
 
     ending = "" if path is None else path.suffix.lower()
     if ending in ("", ".json"):

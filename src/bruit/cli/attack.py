@@ -165,7 +165,7 @@ def _frequencies(plan: Plan, tally: Tally) -> dict[str, Any]:
 def _certainty(plan: Plan, source: Path, frequencies: dict[str, Any]) -> _Certainty:
     from bruit.attacks import sampled_posterior
     from bruit.engines import reports as reading
-    from bruit.engines.parsing import Rows
+    from bruit.engines.report_parsing import Rows
 
     def work(rows: Rows) -> _Certainty:
         valid = plan.valid(rows.reports)

@@ -154,7 +154,7 @@ def release(
     when=2023-01-01..2023-12-31/month, town=@FILE. A release that the ledger has already, of the same file, is shown as
     it was; --again pays for new noise.
     """
-    from bruit.releases.once import document
+    from bruit.releases.kept import document
 
     text = _engine.options(csv)
     _engine.is_spark(engine)

@@ -43,7 +43,7 @@ def result(
     Results of `bruit release` and `bruit limits` are saved beside their ledger, whole.
     """
     from bruit.releases import LimitsChoice
-    from bruit.releases.once import document
+    from bruit.releases.kept import document
 
     _options.check_whole(entry=entry, show=rows)
     _checks.probability(**{"--level": level})
@@ -80,7 +80,7 @@ def _write(saved: Results | LimitsChoice, path: Path, level: float) -> None:
 
 def _load(path: Path) -> Results | LimitsChoice:
     from bruit.privacy.ledger.storage import FORMAT
-    from bruit.releases.once import read_result
+    from bruit.releases.kept import read_result
 
     text = path.read_bytes()
     if text.startswith(b'{"format": "%s"' % FORMAT.encode()):

@@ -24,8 +24,8 @@ from bruit.collection.mechanisms import Mechanism
 from bruit.domains import Schema
 from bruit.domains.codes import Codes
 from bruit.domains.domain import Domain
-from bruit.engines import memory, parsing
-from bruit.engines.parsing import together
+from bruit.engines import memory, report_parsing
+from bruit.engines.report_parsing import together
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataError, ParameterError, in_column, translated
 from bruit.estimation import Estimate, NumberEstimate, Tally, Target
@@ -122,7 +122,7 @@ class Design(Composite, ABC):
 
     def count(self, reports: Any) -> Folded:
         """Counts of reports; a person of whom any report is impossible is refused."""
-        parsed = {name: parsing.parse(form, report_column(reports, name)) for name, form in self.form.items()}
+        parsed = {name: report_parsing.parse(form, report_column(reports, name)) for name, form in self.form.items()}
         people_of_columns({name: column.reports for name, column in parsed.items()}, "The reports")
         rows = together(parsed)
         blocks = memory.blocks(people_of_columns(rows.reports), max(memory.BLOCK, 4 * self.cells))

@@ -26,7 +26,7 @@ from bruit.collection.design import Chance
 from bruit.collection.mechanisms import ADAPTIVE
 from bruit.domains import Attribute
 from bruit.domains.codes import Codes
-from bruit.engines import memory, parsing
+from bruit.engines import memory, report_parsing
 from bruit.entropy import Entropy
 from bruit.estimation.mixture import Mixture
 from bruit.estimation.tally import Counts
@@ -151,7 +151,7 @@ class FakeColumn:
 
         It is Σₓ f(x)·P(report | x) / F(report): what whoever wants to find the sampled attribute would compare.
         """
-        checked, shares = parsing.strict(self.mechanism.form, reports), np.asarray(frequency, float)
+        checked, shares = report_parsing.strict(self.mechanism.form, reports), np.asarray(frequency, float)
         ratios = np.empty(len(checked))
         for _, block in memory.blocks(len(checked), max(1, CHUNK // self.mechanism.size)):
             ratios[block] = self._likelihood_ratio(checked[block], shares)

@@ -20,7 +20,7 @@ from bruit import documents, engines
 from bruit.collection.design import Reports
 from bruit.collection.records import SizeCounter
 from bruit.engines import reports
-from bruit.engines.parsing import Rows
+from bruit.engines.report_parsing import Rows
 from bruit.engines.sources import Source
 from bruit.entropy import Randomness, Words
 from bruit.errors import DesignError, FormatError, ParameterError

@@ -25,7 +25,7 @@ from bruit.cards import CardQuestion
 from bruit.collection.answers import Answers
 from bruit.collection.design import Design, Reports, Unit
 from bruit.domains.codes import Codes
-from bruit.engines import parsing
+from bruit.engines import report_parsing
 from bruit.entropy import Randomness, Words
 from bruit.errors import DataError, ParameterError, ParameterTypeError
 from bruit.estimation import Tally
@@ -186,7 +186,7 @@ class Panel:
 
     def report(self, memos: Mapping[str, Any], words: Words) -> Reports:
         """Reports of memos; what is sent in clear is that of the epoch's first report."""
-        rows = {name: parsing.strict(form, memos[name]) for name, form in self.design.form.items()}
+        rows = {name: report_parsing.strict(form, memos[name]) for name, form in self.design.form.items()}
         if not self.design.valid(rows).all():
             raise ParameterError("memos must be those that this plan gave.")
         return {**self.design.refresh(rows, self.repeated, words), **self.plan.records.kept(memos)}

@@ -24,8 +24,8 @@ from bruit.collection.design import Design, Folded, Reports, people_of_columns, 
 from bruit.domains import Attribute, Schema
 from bruit.domains.codes import Codes, code_dtype
 from bruit.domains.domain import in_memory
-from bruit.engines import memory, parsing
-from bruit.engines.parsing import together
+from bruit.engines import memory, report_parsing
+from bruit.engines.report_parsing import together
 from bruit.entropy import Words
 from bruit.errors import DataError, DisclosureWarning, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation import Tally
@@ -116,7 +116,7 @@ class Records:
 
     def kept(self, memos: Mapping[str, Any]) -> Reports:
         """The columns of memos that are sent in clear, as they were when the memos were drawn."""
-        columns = {name: parsing.strict(form, memos[name]) for name, form in self._clear_form.items()}
+        columns = {name: report_parsing.strict(form, memos[name]) for name, form in self._clear_form.items()}
         if any((column >= self.clear[name].size).any() for name, column in columns.items()):
             raise ParameterError("memos must be those that this plan gave.")
         return columns
@@ -198,7 +198,7 @@ class Records:
         """Counts of reports, stratum by stratum; a person of whom anything is impossible is refused."""
         if not self.clear:
             return self.design.count(reports)
-        parsed = {name: parsing.parse(own, report_column(reports, name)) for name, own in self.form.items()}
+        parsed = {name: report_parsing.parse(own, report_column(reports, name)) for name, own in self.form.items()}
         people_of_columns({name: column.reports for name, column in parsed.items()}, "The reports")
         rows, refused = together(parsed)
         blocks = memory.blocks(people_of_columns(rows), max(memory.BLOCK, 4 * self.cells))

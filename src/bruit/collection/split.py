@@ -22,7 +22,7 @@ from bruit.collection.method import Method, Settled, Task
 from bruit.domains import Schema
 from bruit.domains.codes import Codes
 from bruit.engines import memory, reports
-from bruit.engines.parsing import Rows
+from bruit.engines.report_parsing import Rows
 from bruit.engines.sources import Source
 from bruit.entropy import Words
 from bruit.errors import DataError, DataTypeError, LimitError, ParameterError, ParameterTypeError

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from bruit import documents
 from bruit.collector.store import REPORTS, Increments, Opened, StoredReport
-from bruit.engines import parsing
-from bruit.engines.parsing import Parsed
+from bruit.engines import report_parsing
+from bruit.engines.report_parsing import Parsed
 from bruit.errors import BruitError, DataError, FormatError, translated
 from bruit.survey import Report, Survey
 from bruit.survey.reading import parse
@@ -119,7 +119,7 @@ class OpenSurvey:
     def columns(self, reports: Sequence[Report]) -> Columns:
         """The messages of several people, by column, and who of them can have sent theirs."""
         parsed: dict[str, Parsed] = {
-            name: parsing.parse(form, [report.columns[name] for report in reports])
+            name: report_parsing.parse(form, [report.columns[name] for report in reports])
             for name, form in self.survey.plan.form.items()
         }
         arrays = {name: column.reports for name, column in parsed.items()}

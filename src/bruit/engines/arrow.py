@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from bruit.domains.domain import HALVES, DictionaryColumn
 from bruit.engines import batch as batching
-from bruit.engines import parsing
+from bruit.engines import report_parsing
 from bruit.engines.batch import Batch, Column
-from bruit.engines.parsing import Parsed
+from bruit.engines.report_parsing import Parsed
 from bruit.errors import BruitError, DataError, DataTypeError, FormatError, ParameterError, in_column, translated
 from bruit.laws import Form
 
@@ -199,33 +199,33 @@ def reports(form: Form, values: Any) -> Parsed:
         whole = np.concatenate([form.empty(0), *(part.reports for part in parts)])
         return _readable(whole, np.concatenate([[], *map(_which, parts)]).astype(np.bool_))
     if not isinstance(values, pa.Array):
-        raise parsing.wrong(form)
+        raise report_parsing.wrong(form)
     if isinstance(values, pa.ExtensionArray):
         return reports(form, values.storage)
     if pa.types.is_dictionary(values.type):
         return reports(form, values.dictionary_decode())
     if is_text(values.type):
-        return _with_gaps(parsing.parse_cells(form, *_cells(values)), values)
+        return _with_gaps(report_parsing.parse_cells(form, *_cells(values)), values)
     return _bytes_reports(form, values) if form.is_bytes else _number_reports(form, values)
 
 
 def _number_reports(form: Form, values: Any) -> Parsed:
     if pa.types.is_integer(values.type):
         return _with_gaps(
-            parsing.parse_numbers(form, _numbers(values.fill_null(0) if values.null_count else values)), values
+            report_parsing.parse_numbers(form, _numbers(values.fill_null(0) if values.null_count else values)), values
         )
     if pa.types.is_floating(values.type) or pa.types.is_decimal(values.type):
-        return parsing.parse_numbers(form, _numbers(values.cast(pa.float64())))
-    return parsing.none(form, len(values))
+        return report_parsing.parse_numbers(form, _numbers(values.cast(pa.float64())))
+    return report_parsing.none(form, len(values))
 
 
 def _bytes_reports(form: Form, values: Any) -> Parsed:
     """Bytes, of which those are reports that are as many as a report has; or lists of whole numbers."""
     kind = values.type
     if any(test(kind) for test in _LISTS) and pa.types.is_integer(kind.value_type):
-        return parsing.parse(form, values.to_pylist())
+        return report_parsing.parse(form, values.to_pylist())
     if not any(test(kind) for test in _BYTES):
-        return parsing.none(form, len(values))
+        return report_parsing.none(form, len(values))
     if kind == pa.binary(form.size) and not values.null_count:
         return Parsed(form.from_bytes(_bytes(values, "")))
     plain = values.cast(pa.large_binary())  # of a type that every function knows
@@ -248,7 +248,7 @@ def series_reports(form: Form, series: Any) -> Parsed:
     try:
         array = series.to_arrow()
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return parsing.parse(form, series.to_list())
+        return report_parsing.parse(form, series.to_list())
     return reports(form, array)
 
 

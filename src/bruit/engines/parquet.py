@@ -18,10 +18,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bruit.domains.domain import DictionaryColumn, check_whole
-from bruit.engines import arrow, memory, parsing, sinks
+from bruit.engines import arrow, memory, report_parsing, sinks
 from bruit.engines import batch as batching
 from bruit.engines.batch import BATCH, Batch
-from bruit.engines.parsing import Rows, together
+from bruit.engines.report_parsing import Rows, together
 from bruit.errors import DataError, DataTypeError, FormatError, in_column, translated
 from bruit.laws import Form
 
@@ -144,7 +144,7 @@ class _Head:
         """Some rows as reports."""
         with arrow.reading(self.path, "Parquet"):
             columns = {
-                name: parsing.parse(forms[name], _constant(self.given[name], len(table), frozenset()))
+                name: report_parsing.parse(forms[name], _constant(self.given[name], len(table), frozenset()))
                 if name in self.given
                 else arrow.reports(forms[name], table.column(self.names[name]))
                 for name in self.order

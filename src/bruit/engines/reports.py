@@ -19,10 +19,10 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.engines import arrays, parsing, running, sources
+from bruit.engines import arrays, report_parsing, running, sources
 from bruit.engines import batch as batching
 from bruit.engines.batch import BATCH
-from bruit.engines.parsing import Parsed, Rows, together
+from bruit.engines.report_parsing import Parsed, Rows, together
 from bruit.errors import DataError, DataTypeError
 from bruit.laws import Form
 
@@ -108,7 +108,7 @@ def _joined(parts: list[Rows]) -> Rows:
 def _mapping(source: Mapping[str, Any], forms: Forms) -> Rows:
     names = list(source)
     chosen = batching.choose(names, list(forms))
-    columns = {name: parsing.parse(forms[name], source[names[place]]) for name, place in chosen.items()}
+    columns = {name: report_parsing.parse(forms[name], source[names[place]]) for name, place in chosen.items()}
     if len({len(column.reports) for column in columns.values()}) > 1:
         raise DataError("The columns of a table must have the same number of rows.")
     return together(columns)
@@ -133,7 +133,7 @@ def _frame(source: Any, forms: Forms) -> tuple[int, Iterator[Rows]] | None:
 def _series(form: Form, series: Any) -> Parsed:
     """A column of a frame; one of Python objects entry by entry, for Arrow does not know what they are."""
     if str(series.dtype) == "Object":
-        return parsing.parse(form, series.to_list())
+        return report_parsing.parse(form, series.to_list())
     from bruit.engines import arrow
 
     return arrow.series_reports(form, series)
@@ -214,6 +214,6 @@ def _rows(block: bytes, line: Lines, forms: Forms) -> Rows:
     starts, ends = np.empty((2, len(forms), fit), np.int64)
     kernel.find_cells(data, *line, starts, ends)
     columns = {
-        name: parsing.parse_cells(form, data, starts[i], ends[i]) for i, (name, form) in enumerate(forms.items())
+        name: report_parsing.parse_cells(form, data, starts[i], ends[i]) for i, (name, form) in enumerate(forms.items())
     }
     return together(columns, lines - fit)

@@ -21,7 +21,7 @@ from bruit.cards import CardQuestion
 from bruit.cards.question import MOST_CELLS as MOST_CELLS_OF_A_CARD
 from bruit.domains.codes import Codes
 from bruit.domains.grid import Grid
-from bruit.engines import parsing
+from bruit.engines import report_parsing
 from bruit.entropy import Entropy
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation.number import NumberEstimate, ScoreModel
@@ -153,7 +153,7 @@ class Number(MessageReports):
 
     def decode(self, reports: Any) -> Floats:
         """The randomised numbers, one per report: what whoever learns from the reports would use."""
-        messages = parsing.strict(self.form, reports)
+        messages = report_parsing.strict(self.form, reports)
         if not self.valid(messages).all():
             raise DataError(f"reports must be integers in 0..{self.messages - 1}.")
         numbers: Floats = self.outputs[messages]

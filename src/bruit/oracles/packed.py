@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.engines import memory, parsing
+from bruit.engines import memory, report_parsing
 from bruit.errors import DataError
 from bruit.estimation import consistency
 from bruit.estimation.estimate import Consistent
@@ -38,7 +38,7 @@ class PackedOracle(SupportOracle):
 
     def most_likely(self, reports: Any) -> Consistent:
         """The most likely frequencies given the reports, by EM on the true likelihood of this mechanism."""
-        rows = self._valid_rows(parsing.parse(self.form, reports).kept())
+        rows = self._valid_rows(report_parsing.parse(self.form, reports).kept())
         if not len(rows):
             raise DataError(NO_REPORT)
         frequency = consistency.em(lambda frequency: self._em_step(rows, frequency), self.size, n=len(rows))

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from bruit import _checks, documents
 from bruit.domains.codes import Codes
-from bruit.engines import parsing
+from bruit.engines import report_parsing
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import BruitError, FormatError, ParameterError, ParameterTypeError, translated
 from bruit.estimation.tally import Tally
@@ -221,7 +221,7 @@ class Repeated(Described):
 
     def report(self, memos: NDArray[Any], words: Words) -> NDArray[Any]:
         """Reports of memos; block i of these people uses up part i of the words."""
-        known = parsing.strict(self.oracle.form, memos)
+        known = report_parsing.strict(self.oracle.form, memos)
         if not self.oracle.valid(known).all():
             raise ParameterError("memos must be those that this design gave.")
         return self.oracle.refresh(known, self.keep, words)

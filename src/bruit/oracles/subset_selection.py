@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.domains.codes import Codes
-from bruit.engines import memory, parsing
+from bruit.engines import memory, report_parsing
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import LimitError
 from bruit.estimation.tally import Counts, Tally
@@ -160,7 +160,7 @@ class SubsetSelection(PackedOracle):
         from bruit.kernels import subset_selection as kernel
 
         self._check_matrix()
-        rows = np.ascontiguousarray(parsing.strict(self.form, reports))
+        rows = np.ascontiguousarray(report_parsing.strict(self.form, reports))
         ranks = np.empty(len(rows), np.int64)
         kernel.rank(rows, _binomials(self.size, self.omega), ranks)
         return np.where(self.valid(rows), ranks, -1)

@@ -1,6 +1,7 @@
-"""The one place where a ledger is asked to book: what is spent is booked first, then there are words for its noise.
+"""Whatever spends is booked here: first the spend, then there are words for its noise.
 
-Releases, models, series, reports at their source: whatever spends is a `Spend`, and calls `booked`. A bad seed, a
+Releases, models, series, reports at their source are a `Spend`, and call `booked`. Results that are kept beside their
+ledger (``releases/kept.py``) book by themselves, because a file must be reserved before. A bad seed, a
 label that no ledger takes and a budget that does not suffice are errors before anything is booked; after it nothing is
 left that could fail. It stands in `privacy`, because collections and releases both spend, and neither imports the
 other.

@@ -22,7 +22,7 @@ from bruit.privacy import Ledger
 from bruit.privacy.ledger import Line
 from bruit.publications.publication import Publication
 from bruit.publications.published import Published
-from bruit.releases.once import Once
+from bruit.releases.kept import Once
 from bruit.releases.person import warn_of_people
 from bruit.releases.result import Results
 from bruit.typing import SourceLike

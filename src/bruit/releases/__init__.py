@@ -10,12 +10,12 @@ from bruit.releases.declared import Declaration
 from bruit.releases.exponential import Exponential
 from bruit.releases.groups import DeclaredGroups, NoGroups, SelectedGroups
 from bruit.releases.inverse_sensitivity import InverseSensitivity
+from bruit.releases.kept import Kept, publish_once
 from bruit.releases.laws import ChoiceLaw, FirstAboveLaw, NamedLaw, OutcomeLaw, Stretch, SumLaw, TreeLaw
 from bruit.releases.lengths import LengthFunction
 from bruit.releases.limits import LimitsChoice, LimitsGuide, choose_limits
 from bruit.releases.moments import Mean, Sum, Variance
 from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Noise
-from bruit.releases.once import Kept, publish_once
 from bruit.releases.person import PeopleWarning, Person
 from bruit.releases.power_bounds import PowerBounds
 from bruit.releases.quantiles import HistogramQuantiles, Median, Quantiles

@@ -16,7 +16,7 @@ from bruit._renamed import Signpost
 from bruit.cards import Card
 from bruit.collection import Plan, Repeat
 from bruit.collection.panel import ONCE
-from bruit.engines import parsing
+from bruit.engines import report_parsing
 from bruit.errors import DataError, ParameterError
 from bruit.survey.body import Body, ClaimBody, Memo, Report
 from bruit.survey.question import Question, Texts
@@ -224,7 +224,7 @@ class Survey:
         """
         report = self.body.parse(body)
         forms = self.plan.form
-        columns = {name: parsing.parse(forms[name], [text]) for name, text in report.columns.items()}
+        columns = {name: report_parsing.parse(forms[name], [text]) for name, text in report.columns.items()}
         readable = all(column.readable is None for column in columns.values())
         if not readable or not self.plan.valid({name: column.reports for name, column in columns.items()}).all():
             raise DataError("A report of this survey must have messages that its law can give.")

@@ -31,7 +31,7 @@ from bruit.engines import arrow, sinks
 from bruit.engines import batch as batching
 from bruit.engines.batch import Batch
 from bruit.engines.csv_options import TextOptions
-from bruit.engines.parsing import Rows
+from bruit.engines.report_parsing import Rows
 from bruit.engines.sources import READABLE, Progress, Source, is_parquet, suffix
 from bruit.engines.spark import jobs, lines, order, pickling, tasks
 from bruit.entropy import Words

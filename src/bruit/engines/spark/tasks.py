@@ -17,7 +17,7 @@ from bruit.domains.domain import DictionaryColumn
 from bruit.engines import arrow, memory, reports, sinks
 from bruit.engines import batch as batching
 from bruit.engines.batch import BLOCKS, Batch
-from bruit.engines.parsing import Rows, together
+from bruit.engines.report_parsing import Rows, together
 from bruit.engines.spark import pickling
 from bruit.errors import BruitError, DataTypeError, translated
 from bruit.laws import Form

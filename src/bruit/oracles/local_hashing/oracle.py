@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.domains.codes import Codes, code_dtype
-from bruit.engines import memory, parsing
+from bruit.engines import memory, report_parsing
 from bruit.entropy import Entropy
 from bruit.errors import DataError, LimitError, ParameterError
 from bruit.estimation import consistency
@@ -225,7 +225,7 @@ class LocalHashing(SupportOracle):
         """The most likely frequencies given the reports, by EM on the true likelihood; n × k hashes a step."""
         if self.pool is not None:
             return super().most_likely(reports)
-        checked = parsing.parse(self.form, reports).kept()
+        checked = report_parsing.parse(self.form, reports).kept()
         lines = lines_of(checked["a"], checked["b"], checked["bucket"], self.g)
         if not lines.size:
             raise DataError(NO_REPORT)

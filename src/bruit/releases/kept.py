@@ -11,7 +11,7 @@ from before the booking until the draw takes that name. A kill can fall at any i
 
 Without reservation and file, a booking tells of a result that somebody removed: it may have been shown, and is never
 drawn again under this booking. A file without its lines is of a ledger that was put back to an older copy; they are
-booked again. See ``once.proof.md``.
+booked again. See ``kept.proof.md``.
 
 Rejected: a line of the ledger as the mark of what was shown. It doubles the lines of every ledger, and the rename is
 a mark already.

@@ -7,7 +7,7 @@ import pytest
 from bruit.errors import BudgetError, FormatError, LedgerError
 from bruit.privacy import Ledger
 from bruit.releases import Count, Kept, LimitsGuide, Release, Sum, publish_once
-from bruit.releases.once import KeptRelease, Once, read_result
+from bruit.releases.kept import KeptRelease, Once, read_result
 
 AGES = [31, 40, 22, 57]
 COUNT = Release(Count(epsilon=0.25))
