@@ -150,7 +150,7 @@ ITEMS: tuple[Item, ...] = (
          ("bruit.collection.Plan", "bruit.collection.learnt_prior", "study:countermeasure")),
     Item(_SEVERAL, "slide “Résultats de l'attaque de RS+ Realistic FD”", "its curves",
          ("figure:countermeasure/attackers", "figure:attacker-knowledge/models", "bench/attack_grid.py"),
-         "2n to 4n; 20 runs of 5n, of which one is recorded at ε = 1, 5 and 10 (1n has 20 there, and one elsewhere)"),
+         "2n to 4n; 20 runs at ε other than 1, 5 and 10, where 1n and 5n have 20"),
     Item(_SEVERAL, "slide “Résumé, perspectives et références”", "utility against re-identification",
          ("bruit.attacks.reidentification", "figure:attributes-under-attack/trade-off")),
     Item(_SEVERAL, "slide “Résumé, perspectives et références”, “Perspectives”", "few people (N petits)",
