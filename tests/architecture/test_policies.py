@@ -176,7 +176,7 @@ def test_options_and_files_say_a_new_policy_by_its_word(first: Any, tmp_path: Pa
         'title = "T"\ntable = "t.csv"\nepsilon = 1.0\nledger = "t.ledger"\n'
         f'[[statistic]]\nname = "towns"\nkind = "histogram"\nof = "{question}"\noutside = "{first}"\n'
     )
-    (part,) = Publication.open(publication).release.parts
+    (part,) = Publication.load(publication).release.parts
     assert part.statistics["towns"] == histogram
 
 

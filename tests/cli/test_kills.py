@@ -28,7 +28,7 @@ import bruit.publications.publishing, bruit.engines.csv, bruit.engines.arrow, py
 from pathlib import Path
 from bruit.cli import limits, publish, result
 from bruit.cli.app import main
-from bruit.releases import once
+from bruit.releases import kept
 
 def kill(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -46,7 +46,7 @@ def half(self, text, **options):
     kill()
 
 def elsewhere(self):
-    once.documents.create_secret(self.path.with_name(".lost"), "")
+    kept.documents.create_secret(self.path.with_name(".lost"), "")
     return self.path.with_name(".lost")
 
 def shown_first(self, text, **options):
@@ -54,12 +54,12 @@ def shown_first(self, text, **options):
     kill()
 
 PLANS = {
-    "before the booking": lambda: before(once.Once, "_book"),
-    "after the booking": lambda: after(once.Once, "_book"),
+    "before the booking": lambda: before(kept.Once, "_book"),
+    "after the booking": lambda: after(kept.Once, "_book"),
     "half written": lambda: setattr(Path, "write_text", half),
-    "before the rename": lambda: before(once.Once, "_name"),
-    "after the rename": lambda: after(once.Once, "_name"),
-    "loses what was reserved": lambda: (setattr(once.Once, "_reserve", elsewhere), after(once.Once, "_book")),
+    "before the rename": lambda: before(kept.Once, "_name"),
+    "after the rename": lambda: after(kept.Once, "_name"),
+    "loses what was reserved": lambda: (setattr(kept.Once, "_reserve", elsewhere), after(kept.Once, "_book")),
     "shows before it saves": lambda: setattr(Path, "write_text", shown_first),
 }
 for line in sys.stdin:

@@ -10,7 +10,6 @@ from bruit.cli import _options, _questions
 from bruit.errors import ParameterError
 
 LEDGER = Path("my.ledger")
-KNOWN = ("refuse", "drop", "category")
 
 
 @pytest.mark.parametrize(
@@ -57,14 +56,14 @@ def test_a_file_that_exists_is_replaced_by_a_mark_or_by_a_person_at_a_terminal(t
 
 def test_policies_are_for_all_columns_or_for_some():
     texts = ["drop", "age=refuse", " my column = category"]
-    assert _questions.policies(texts, "--missing", KNOWN) == {"": "drop", "age": "refuse", "my column": "category"}
-    assert _questions.policies(None, "--missing", KNOWN) == {}
+    assert _questions.policies(texts, "--missing") == {"": "drop", "age": "refuse", "my column": "category"}
+    assert _questions.policies(None, "--missing") == {}
 
 
 @pytest.mark.parametrize("texts", [["dorp"], ["age=dorp"], ["=drop"], ["drop", "refuse"], ["a=drop", "a=drop"], ["a="]])
 def test_what_is_no_policy_is_refused_with_the_option(texts):
     with pytest.raises(ParameterError, match="--missing must be"):
-        _questions.policies(texts, "--missing", KNOWN)
+        _questions.policies(texts, "--missing")
 
 
 @pytest.mark.parametrize(

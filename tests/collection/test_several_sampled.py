@@ -232,6 +232,6 @@ def test_what_cannot_be_done_is_refused_with_a_way_out(make):
 
 
 def test_people_read_how_many_questions_are_drawn(make):
-    page = bruit.sheets.sheet(make("SMP2[GRR]", SHAPE), "en", people=100)
+    page = bruit.sheets.sheet(make("SMP2[GRR]", SHAPE), "en", n=100)
     assert "2 of the 3 questions are drawn by chance" in page
-    assert "2 des 3 questions sont tirées" in bruit.sheets.sheet(make("SMP2[GRR]", SHAPE), "fr", people=100)
+    assert "2 des 3 questions sont tirées" in bruit.sheets.sheet(make("SMP2[GRR]", SHAPE), "fr", n=100)

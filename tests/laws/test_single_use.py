@@ -288,7 +288,9 @@ def public_functions(package: str) -> Iterator[Any]:
         if inspect.isfunction(item):
             yield item
         elif inspect.isclass(item) and item.__module__.startswith("bruit."):
-            members = [getattr(item, name) for name in dir(item) if not name.startswith("_") or name == "__init__"]
+            members = [
+                getattr(item, name, None) for name in dir(item) if not name.startswith("_") or name == "__init__"
+            ]
             methods = (member for member in members if inspect.isfunction(member) or inspect.ismethod(member))
             # Those that a class of scikit-learn has draw nothing of a person's.
             yield from (method for method in methods if not method.__module__.startswith("sklearn."))

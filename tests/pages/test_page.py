@@ -55,7 +55,7 @@ PAGES: dict[str, Callable[[Survey], str | bytes]] = {
     "entry": lambda survey: Paper(survey).entry("en"),
     "slips": lambda survey: links.slips(survey, [f"https://example.org/{HOSTILE}"]),
     "notice": lambda _: notice(404, "/s/x", {"accept-language": HOSTILE}, datetime(2026, 1, 2)),
-    "sheet": lambda _: sheet(Plan({HOSTILE: [HOSTILE, "no"]}, 1.0), "en", people=10, title=HOSTILE),
+    "sheet": lambda _: sheet(Plan({HOSTILE: [HOSTILE, "no"]}, 1.0), "en", n=10, title=HOSTILE),
     "sections": _sections,
 }
 SCRIPTS = {"respondent": 2, "entry": 2}

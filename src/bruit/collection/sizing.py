@@ -139,9 +139,9 @@ def plan_for(
         return Plan(declared, amount, method, **settings)
 
     if epsilon is None:
-        asked, limits = n or 0, wanted or {}
+        answers, limits = n or 0, wanted or {}
         epsilon = least_epsilon(
-            lambda amount: _holds(widths(at(amount), asked), limits), Method.of(method).parts(len(declared))
+            lambda amount: _holds(widths(at(amount), answers), limits), Method.of(method).parts(len(declared))
         )
     plan = at(_checks.epsilon(epsilon=epsilon))
     if n is None:
