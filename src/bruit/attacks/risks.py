@@ -88,6 +88,7 @@ class Risks(Tabular, tuple[Risk, ...]):
         return Table("How often each attack would be right about made-up people", columns, noun="risk")
 
 
+@_checks.renamed({"people": "n=1000"})
 def risks(plan: Plan, frequencies: Mapping[str, Any] | None = None, *, n: int = 1000, rng: int = 0) -> Risks:
     """The risk of each attack on a plan, before anybody is asked; nothing is read from data.
 

@@ -87,6 +87,7 @@ class GroupComparison(Tabular):
         return Table(title, columns, notes, about, noun="design")
 
 
+@_checks.renamed({"people": "n=1000"})
 def compare_groups(
     first: float,
     second: float,

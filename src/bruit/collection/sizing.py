@@ -86,6 +86,7 @@ _WORDS = {
 }
 
 
+@_checks.renamed({"people": "n=1000"})
 def plan_for(
     schema: Questions,
     *,

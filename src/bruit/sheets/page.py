@@ -28,6 +28,7 @@ AGAIN = 2
 MOST_LISTED = 12
 
 
+@_checks.renamed({"people": "n=1000"})
 def sheet(plan: Plan, language: str, *, n: int, title: str = "") -> str:
     """The page of a plan, as HTML.
 
