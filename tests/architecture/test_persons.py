@@ -20,6 +20,7 @@ NORMAL = {
     "domains/categories": "labels",
     "domains/choices": "labels",
     "domains/schema": "names of attributes",
+    "survey/code_files": "submitters of codes, who are merged by more than a person is: one code of each counts",
     "releases/continual": "names of days",
     "releases/groups": "labels of groups",
     "publications/reading": "texts of a publication",

@@ -398,9 +398,9 @@ def test_the_papers_choose_between_two_only():
     schema = {f"a{k}": bruit.Categories(k=k) for k in (2, 5, 9, 200)}
     for method, names in {"SPL[ADP]": {"GRR", "OUE"}, "SMP[ADP]": {"GRR", "OUE"}, "RS+FD[ADP]": {"GRR", "OUE"}}.items():
         assert {
-            found.name for found in Plan(schema, 1.0, Method.named(method, published=True)).mechanisms.values()
+            mechanism.name for mechanism in Plan(schema, 1.0, Method.named(method, published=True)).mechanisms.values()
         } == names
-        assert "SS" in {found.name for found in Plan(schema, 1.0, method).mechanisms.values()}
+        assert "SS" in {mechanism.name for mechanism in Plan(schema, 1.0, method).mechanisms.values()}
 
 
 def test_numbers_have_mechanisms_of_their_own_where_none_is_faked():

@@ -169,6 +169,23 @@ def test_a_column_says_who_handed_in_a_code(form, codes) -> None:
             read_rows(name, text, "Email")
 
 
+def test_a_submitter_is_one_however_the_name_is_spelt(codes) -> None:
+    names = ["José", "Jose\u0301", " JOSÉ ", "ＪＯＳＥ\u0301", "josé\u00a0"]
+    text = "Élève,code\n" + "".join(f"{name},{codes[0]}\n" for name in names)
+    for per in ("Élève", "E\u0301le\u0300ve"):
+        rows = read_rows("codes.csv", text.encode(), per)
+        assert {row.submitter for row in rows} == {"josé"}
+    assert (
+        len(
+            {
+                row.submitter
+                for row in read_rows("codes.csv", f"x,code\nJose,{codes[0]}\nJosé,{codes[0]}\n".encode(), "x")
+            }
+        )
+        == 2
+    )
+
+
 # Hostile files.
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import unicodedata
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from xml.parsers import expat
 
 import numpy as np
 
+from bruit import _checks
 from bruit.errors import FormatError, LimitError, ParameterError, translated
 from bruit.survey.codes import GROUP, HYPHENS, MOST, CodeForm, CodeReading, CodeState, digits_of, is_sound, spelt
 
@@ -112,15 +114,20 @@ def _long(cells: list[str]) -> tuple[str, ...]:
 
 def _submitted(name: str, table: list[tuple[int, list[str]]], per: str) -> Iterator[CodeRow]:
     """Rows below a heading, with what stands in one column."""
-    heading = [cell.strip() for cell in table[0][1]] if table else []
-    if heading.count(per) != 1:
+    heading = [_normal(cell) for cell in table[0][1]] if table else []
+    if heading.count(_normal(per)) != 1:
         raise ParameterError(f"--per must name one column of the first row of {name}, as in --per Email.")
-    column = heading.index(per)
+    column = heading.index(_normal(per))
     for number, cells in table[1:]:
-        submitter = cells[column].strip().casefold() if column < len(cells) else ""
+        submitter = _normal(_normal(cells[column]).casefold()) if column < len(cells) else ""
         others = [cell for place, cell in enumerate(cells) if place != column]
         if not _is_blank(others):
             yield CodeRow(name, number, _long(others), submitter)
+
+
+def _normal(text: str) -> str:
+    """A text in one spelling, however its letters and marks are written; many marks in a row are slow, and stay."""
+    return text.strip() if _checks.has_many_marks(text) else unicodedata.normalize("NFKC", text).strip()
 
 
 def _decoded(data: bytes) -> str:
