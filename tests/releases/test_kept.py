@@ -111,7 +111,7 @@ def test_what_is_refused_leaves_nothing(ledger: Ledger, tmp_path: Path) -> None:
 def test_a_damaged_result_is_refused_and_not_drawn_again(ledger: Ledger) -> None:
     kept = publish_once(COUNT, AGES, ledger)
     kept.path.write_text(kept.path.read_text().replace('"count"', '"sum"', 1))
-    with pytest.raises(FormatError, match="changed or damaged"):
+    with pytest.raises(FormatError, match=r"^count-\w+\.json: .*changed or damaged.* Restore it from a copy"):
         publish_once(COUNT, AGES, ledger)
     assert ledger.spent.epsilon == 0.25
 

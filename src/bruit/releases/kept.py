@@ -29,7 +29,7 @@ from typing import Any
 
 from bruit import documents, engines
 from bruit.entropy import Entropy, Randomness
-from bruit.errors import BruitError, FormatError, LedgerError
+from bruit.errors import BruitError, FormatError, LedgerError, translated
 from bruit.privacy import Entry, Ledger
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
@@ -124,7 +124,8 @@ class Once:
     def saved_alone(self) -> Path | None:
         """As `saved`, for whoever is alone with the folder of results."""
         if self.path.exists():
-            self._read(self.path.read_bytes())
+            with translated(FormatError, lambda error: FormatError(f"{self.name}: {error} Restore it from a copy.")):
+                self._read(self.path.read_bytes())
         elif self._is_copied() and self._copy is not None:
             self._restore(self._copy)
         elif not self.entries:
