@@ -32,7 +32,7 @@ def trial(*, part: str, rng: Entropy, **factors: Any) -> dict[str, float]:
 
 
 def _averaging(*, rounds: int, rng: Entropy) -> dict[str, float]:
-    """How often averaging names a value of made-up people: who draw anew, and who keep a memo."""
+    """How often averaging names a value of simulated people: with fresh noise, and with a memo."""
     from bruit.attacks import averaging
     from bruit.oracles import RandomizedResponse, Repeated
 

@@ -64,7 +64,7 @@ class Reidentification(Tabular):
         return self.top[min(self.top)].accuracy
 
     def __getitem__(self, nearest: int) -> AttackResult:
-        """The result where so many nearest records are looked at."""
+        """The result where this number of nearest records is looked at."""
         return self.top[nearest]
 
     def table(self) -> Table:
@@ -89,7 +89,7 @@ def reidentification(
     ----------
     surveys
         A plan for each survey, over all attributes or some; the same plan may come several times. In each, every person
-        draws the attribute to report anew.
+        draws a fresh attribute to report.
     table
         The people who answer.
     background

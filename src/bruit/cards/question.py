@@ -193,7 +193,7 @@ def is_unicode(text: str) -> bool:
 
 
 def _rows(law: Any) -> tuple[int, bool]:
-    """How many values a law has rows for, and whether it must have so many answers; else there may be fewer."""
+    """How many values a law has rows for, and whether there must be an answer for each; else there may be fewer."""
     if isinstance(law, DistanceLaw | ClampedLaw):
         return law.rows, True
     if isinstance(law, LeaningLaw):

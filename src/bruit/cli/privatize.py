@@ -188,7 +188,7 @@ def _rounds(
             f"There is no memory at {memory}, and the epoch of round {number} has begun. If one was lost, new memos "
             f"cost {cost}: say --new-memory."
         )
-    console.note(f"new memory: {memory}. Whoever loses it pays {cost} in the epoch.")
+    console.note(f"new memory: {memory}. Losing it costs {cost} in the epoch.")
     return {"memory": Memory.create(memory, plan), "round": number, "person": person}
 
 

@@ -149,7 +149,7 @@ class FakeColumn:
     def likelihood_ratio(self, reports: Any, frequency: Any) -> Floats:
         """How much likelier each report is as a true one than as a fake, where values have these frequencies.
 
-        It is Σₓ f(x)·P(report | x) / F(report): what whoever wants to find the sampled attribute would compare.
+        It is Σₓ f(x)·P(report | x) / F(report): what an attacker who looks for the sampled attribute compares.
         """
         checked, shares = report_parsing.strict(self.mechanism.form, reports), np.asarray(frequency, float)
         ratios = np.empty(len(checked))
@@ -187,7 +187,7 @@ class FakeColumn:
             self.mechanism._randomize(values, entropy, out)
 
     def simulate(self, size: int, generator: Chance) -> Counts:
-        """Counts of so many fakes."""
+        """Counts of this number of fakes."""
         mechanism = self.mechanism
         if self.fake == "zeros":
             return np.asarray(generator.binomial(size, float(mechanism.q), mechanism.size), np.int64)

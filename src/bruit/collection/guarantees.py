@@ -136,7 +136,7 @@ def _place_of_largest(quotients: Sequence[Quotient]) -> int:
 
 
 def total(terms: Iterable[tuple[Fraction, int]]) -> Fraction:
-    """The exact sum of fractions, each so many times; those with one denominator first, then by halves, reduced once.
+    """The exact sum of fractions with their multiplicities: by denominator first, then by halves, reduced once.
 
     >>> total([(Fraction(1, 2), 3), (Fraction(1, 3), 1), (Fraction(1, 2), 1)])
     Fraction(7, 3)

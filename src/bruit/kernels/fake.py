@@ -77,7 +77,7 @@ def own_bits(
     padding: int,
     rows: Bytes,
 ) -> None:
-    """Draw the bit of each person's value anew: by the first of two chances in 2⁶⁴ if true, as any other bit if not.
+    """Redraw the bit of each person's value: by the first of two chances in 2⁶⁴ if true, as any other bit if not.
 
     `padding` is the mask of the last byte of a row; the bits beyond the last value become 0.
     """

@@ -98,7 +98,7 @@ class BitsLaw(Loss):
         return keep
 
     def repeated_ratio(self, keep: Fraction, rounds: int) -> Fraction:
-        """The largest ratio between the probabilities of so many reports of one row under two values, exactly."""
+        """The largest ratio between the probabilities of several reports of one row under two values, exactly."""
         if keep == 1:
             return self.ratio
         # Nearer to the ratio of the memo than one part in 2⁵⁰⁰: that one, which is above; the power would fill memory.

@@ -134,7 +134,7 @@ class Window(Sets):
         return self.values - 1 + self.width
 
     def member(self, code: int, number: int, words: Words) -> int:
-        """The message so many places after the first of the window."""
+        """The message at this place of the window, counted from its first."""
         return code + number
 
     def supports(self, message: int, code: int) -> bool:

@@ -116,7 +116,7 @@ class TwoLevelLaw(Loss):
         return Fraction(other * self.total, gap * report.total)
 
     def repeated_ratio(self, keep: Fraction, rounds: int) -> Fraction:
-        """The largest ratio between the probabilities of so many reports of one message under two values.
+        """The largest ratio between the probabilities of `reports` reports of one message under two values.
 
         Exactly; where it is nearer to A/B than one part in 2⁵⁰⁰, A/B, which is above it.
         """

@@ -159,7 +159,7 @@ class GridChannel(LinearMap, Protocol):
         ...
 
     def simulate(self, people: Counts, generator: np.random.Generator) -> Counts:
-        """How often each message comes from so many people in each cell."""
+        """How often each message comes from the people of each cell."""
         ...
 
 

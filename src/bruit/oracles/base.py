@@ -100,7 +100,7 @@ class Oracle(LocalMechanism):
         """The most likely frequencies given the reports, by EM on the true likelihood of this mechanism."""
         return self.estimate(self.tally(reports)).consistent("em")
 
-    # What whoever plans a survey does.
+    # Planning a survey.
 
     @abstractmethod
     def variance(self, frequency: Any, n: int, target: Target = "population") -> NDArray[np.float64]:
@@ -170,7 +170,7 @@ class Oracle(LocalMechanism):
     def simulate_rounds(
         self, memo: Self, people: Counts, keep: Fraction, rounds: int, generator: np.random.Generator
     ) -> list[Counts]:
-        """Counts of so many rounds of the same people, whose memos `memo` draws: here, report by report."""
+        """Counts of several rounds of the same people, whose memos `memo` draws: here, report by report."""
         codes = self.codes_of(np.repeat(np.arange(self.size), people))
         seeds = [int(seed) for seed in generator.integers(2**63, size=rounds + 1)]
         memos = memo.randomize(codes, Words(seeds[0]))

@@ -155,7 +155,7 @@ class BitOracle(PackedOracle):
 
     @staticmethod
     def _flips(chance: Fraction, entropy: Entropy, size: int) -> NDArray[np.uint8]:
-        """So many bytes of bits, each set with exactly this chance."""
+        """Bytes of bits, each set with exactly this chance."""
         from bruit.kernels import bits
 
         lanes = np.empty((size + 7) // 8, np.uint64)

@@ -252,7 +252,7 @@ def people_needed(
     """How many respondents each oracle needs for an interval of ± `half_width`, best first.
 
     The interval is the normal approximation for the population: ± z standard errors at the given frequency. With
-    `epoch_epsilon` and `rounds` it is that of the mean over so many rounds of the same people.
+    `epoch_epsilon` and `rounds` it is that of the mean over these rounds of the same people.
 
     Examples
     --------

@@ -333,7 +333,7 @@ class StartBits(NamedTuple):
         return few * k / (k - omega) + many * k / omega + WORD_COST * self.planes * ((k + 63) // 64)
 
     def rows(self, entropy: Entropy, size: int, words: int) -> Lanes:
-        """So many rows of so many words, to use before the next call; bits beyond the last value are not clean yet."""
+        """Rows of words, to use before the next call; bits beyond the last value are not clean yet."""
         if not self.planes:
             return np.full((size, words), -self.ones % 2**64, np.uint64)
         planes = memory.block_words(entropy, self.planes * size * words).reshape(self.planes, size, words)

@@ -47,7 +47,7 @@ _NOT_IN_RHO = (
     "budget = { epsilon = 1.0, delta = 1e-6, zcdp = true }. For a ledger in ε split an epsilon."
 )
 
-#: For so many rows the noise with less error is chosen, unless their number is expected; it is part of the digest.
+#: The number of rows for which the noise with less error is chosen, where none is expected; part of the digest.
 _USUAL_ROWS = 1000
 
 

@@ -5,7 +5,7 @@ together with their bucket, after randomised response over the g buckets. The re
 for ten, and as accurate as optimised unary encoding; the collector pays, with one hash per person and value.
 
 The hash family is in ``bruit.kernels.hash_family``; it is part of the format of a report. Which values a report
-supports is computed anew for every report: a table of hashes would need few functions, and so a pool, with its error.
+supports is computed for every report: a table of hashes would need few functions, and so a pool, with its error.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class LocalHashing(SupportOracle):
     g
         How many buckets; 0 leaves it to `kind`.
     pool
-        None: everybody draws a function of their own. A number: everybody draws one of so many public functions, the
+        None: each person draws a function of their own. A number: each draws from a public pool of that size, the
         same for all collections. Reports are then three times smaller and can be counted as they come, without keeping
         any; but the estimates have an error that more people do not reduce (`pool_error`). They are unbiased over the
         choice of the pool, not given the pool.

@@ -377,7 +377,7 @@ class Ledger(_Shared):
         return self.head_at(len(self))
 
     def head_at(self, entries: int) -> Head:
-        """How far the ledger was after so many entries; the file is read and checked anew from its first line."""
+        """The head of the ledger after a number of entries; the file is read and checked again from its first line."""
         if self._file is None:
             raise LedgerError("A ledger in memory has no head: keep it in a file, with Ledger.open(path, epsilon=...).")
         with self._current() as (books, handle):
@@ -627,7 +627,7 @@ class Ledger(_Shared):
             for line in lines:
                 books.read(line)
         except BaseException:
-            # Half-read books are worth nothing: the next operation reads the file anew.
+            # Half-read books are worth nothing: the next operation reads the file again.
             self._books = Books(self.neighbours)
             raise
 
