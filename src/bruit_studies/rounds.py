@@ -68,7 +68,7 @@ def printed(k: int, first: float = FIRST, epoch: float = EPOCH) -> Printed:
 
 
 def printed_hashing(buckets: int, first: float = FIRST, epoch: float = EPOCH) -> Printed:
-    """LOLOHA: the same over buckets, of which another value has the own one with chance 1/g."""
+    """LOLOHA: the same over buckets, of which another value has the true one with chance 1/g."""
     inner = printed(buckets, first, epoch)
     return Printed(inner.epsilon, inner.support, 1 / buckets)
 

@@ -1,6 +1,6 @@
 """What to expect of a plan before anybody is asked: errors of estimates, risks of people, and promises.
 
-All of it is about made-up people, whose values are all equally frequent or follow the prior. It stands beside the
+All of it is about simulated people, whose values are all equally frequent or follow the prior. It stands beside the
 attacks, because what a plan gives away is measured by them.
 """
 
@@ -265,8 +265,8 @@ class Prospects:
     def _remark(self) -> str:
         read = "Beyond the schema, nothing" if self.from_data else "Nothing"
         return (
-            f"Attacks on made-up people {self._whose}. {read} was read from data. Real people, whose values are uneven "
-            "and belong together, may be told apart more often."
+            f"Attacks on simulated people {self._whose}. {read} was read from data. Real people, with uneven and "
+            "dependent values, may be told apart more often."
         )
 
 

@@ -146,7 +146,7 @@ def change_detection(panel: Repeated, *, rounds: int, n: int = 2000, rng: Random
     if odd:
         raise ParameterError("rounds must be an even number: half before the change, half after it.")
     values, codes, words = _people(panel, n, rng, 8 * rounds + 8)
-    # Everybody's other value: all of them equally often, and never the own one.
+    # Everybody's other value: all of them equally often, and never the true one.
     shift = 1 + np.arange(n) // panel.oracle.size % (panel.oracle.size - 1)
     others = panel.oracle.codes_of((values + shift) % panel.oracle.size)
     memo, again, new = (panel.remember(people, words.pop()) for people in (codes, codes, others))
@@ -185,7 +185,7 @@ def _people(panel: Repeated, n: int, rng: Randomness, draws: int) -> tuple[NDArr
 
 
 def _named(scores: Floats, values: NDArray[np.int64], rounds: int) -> AttackResult:
-    """How often the likeliest value is the own one; ties are broken by where a row stands, evenly over the values."""
+    """How often the likeliest value is the true one; ties are broken by where a row stands, evenly over the values."""
     n, size = scores.shape
     # Rows of one rotation have every value once, so that a tie among all values is right once in as many.
     turn = (np.arange(n) // size)[:, None] + np.arange(size)[None, :]

@@ -53,7 +53,7 @@ def averaging(
 ) -> None:
     """Say how often averaging many reports of a person names the value: with fresh noise it wins, with a memo it stops.
 
-    On made-up people whose values are all equally frequent. The limit is the best guess from the memo itself, which
+    On simulated people whose values are all equally frequent. The limit is the best guess from the memo itself, which
     the ε of the epoch bounds.
     """
     from bruit import attacks

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def new(
     file: Annotated[Path, typer.Argument(help="The ledger to start.")],
     epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="The ε of the whole budget.")] = None,
-    delta: Annotated[float | None, typer.Option(help="The δ of it; 0 if nothing is said.")] = None,
+    delta: Annotated[float | None, typer.Option(help="The δ of it; 0 by default.")] = None,
     rho: Annotated[
         float | None, typer.Option(help="A budget of ρ (zCDP) in place of an ε: Gaussian noise adds ρ.")
     ] = None,

@@ -49,7 +49,7 @@ def privatize(
     public: _questions.Public = None,
     missing: Annotated[
         str | None,
-        typer.Option(help="A missing answer: refuse (if nothing is said), drop, or category (one of its own)."),
+        typer.Option(help="A missing answer: refuse (default), drop, or category (one of its own)."),
     ] = None,
     outside: _options.Outside = None,
     memory: Annotated[

@@ -187,7 +187,7 @@ class Fake(ColumnDesign):
 
     @cached_property
     def _laws(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-        """For each attribute, the last word of its law, and how many words tell the own value; 0 if none does."""
+        """For each attribute, the last word of its law, and how many words tell the true value; 0 if none does."""
         last, limits = [], []
         for column in self.columns.values():
             law: Any = column.mechanism.law if column.fake == "value" else None

@@ -250,7 +250,7 @@ class Panel:
         tallies
             One tally of this plan for each round, in order.
         rounds
-            The number of each round, counted from 1 through all epochs; 1, 2, 3, … unless given.
+            The number of each round, counted from 1 through all epochs; 1, 2, 3, … by default.
         """
         known = tuple(tallies)
         for tally in known:

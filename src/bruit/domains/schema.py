@@ -234,7 +234,7 @@ class Schema(Mapping[str, Attribute]):
         frame
             A frame of pandas, polars or pyarrow, or a mapping from column name to values.
         columns
-            The columns to take; all unless given.
+            The columns to take; all by default.
         most_values
             How many different whole numbers are still taken for categories.
 

@@ -58,7 +58,7 @@ class Most(NamedTuple):
 
 
 class Whose(NamedTuple):
-    """The column that says whose row it is, and whether rows of nobody are dropped; else they are refused."""
+    """The column that says whose row it is, and whether rows without a person are dropped; else they are refused."""
 
     column: str
     drops: bool = False
@@ -156,7 +156,7 @@ def draw_key(rng: Randomness, design: str) -> bytes:
 
 
 def identify(batch: Batch, whose: Whose) -> tuple[Batch, People]:
-    """The rows that belong to a person, and to whom; rows of nobody are refused, or dropped."""
+    """The rows that belong to a person, and to whom; rows without a person are refused, or dropped."""
     people = identity.people(batch[whose.column])
     absent = people.codes < 0
     if not absent.any():

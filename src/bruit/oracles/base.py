@@ -29,7 +29,7 @@ from bruit.mechanism import FakeKind, LocalMechanism
 from bruit.registry import Registry
 from bruit.typing import Label
 
-#: The exact probabilities that a report supports two values: the own one and another, and two others.
+#: The exact probabilities that a report supports two values: the true one and another, and two others.
 Joint: TypeAlias = tuple[Fraction, Fraction]
 
 
@@ -220,7 +220,7 @@ class SupportOracle(Oracle):
 
     @property
     def joint(self) -> Joint | None:
-        """The probability of supporting two values, one of them the own, or neither; None if it depends on them."""
+        """The probability of supporting two values, with the true one among them or not; None if it depends on them."""
         return None
 
     @abstractmethod
@@ -231,7 +231,7 @@ class SupportOracle(Oracle):
         """
 
     def scores(self, reports: NDArray[Any]) -> NDArray[np.float64]:
-        """(1{v supported} − q)/(p − q), whose mean is 1 for the own value v and 0 for every other."""
+        """(1{v supported} − q)/(p − q), whose mean is 1 for the true value v and 0 for every other."""
         held = self.supports(reports).astype(np.float64)
         return np.asarray((held - float(self.q)) * float(1 / (self.p - self.q)))
 

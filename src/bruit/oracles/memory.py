@@ -158,7 +158,7 @@ class Memory:
         round
             The number of the round: within the epoch, or for a plan counted from 1 through all epochs.
         epoch
-            The number of the epoch, which is public, 0 unless given; a plan says it itself.
+            The number of the epoch, which is public, 0 by default; a plan says it itself.
         person
             Whose memo it is, where a file has those of several people.
         rng

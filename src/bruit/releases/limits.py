@@ -115,7 +115,7 @@ class LimitsGuide:
     most: int | None = None
 
     def __new__(cls, *arguments: Any, **options: Any) -> Self:
-        """A guide; what happens to rows of nobody is the person's, and the error about that has the call."""
+        """A guide; what happens to rows without a person is the person's, and the error about that has the call."""
         if "missing" in options:
             spelling = f'person=Person("user_id", rows=1, missing={options["missing"]!r})'
             raise ParameterTypeError(f"missing must be declared with the person: write {spelling}.")

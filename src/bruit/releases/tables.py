@@ -121,7 +121,7 @@ class Tables(Statistic):
         The columns and their values, declared without looking at the data: a schema, or a mapping from column to
         labels or a domain.
     tables
-        The tables to publish, as in ``[("sex", "smokes"), ("sex",)]``; every pair unless given.
+        The tables to publish, as in ``[("sex", "smokes"), ("sex",)]``; every pair by default.
     epsilon
         The most that all tables together may tell about one record.
     delta
