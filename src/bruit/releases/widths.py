@@ -48,7 +48,7 @@ class Within:
 
     Examples
     --------
-    >>> from bruit.releases import Count, Mean
+    >>> from bruit.releases import Count, Mean, Within
     >>> Count(within=50).epsilon
     0.0593127246
     >>> round(Mean("age", bounds=(0, 100), within=Within(0.5, n=1000)).epsilon, 3)
