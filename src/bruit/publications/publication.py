@@ -22,10 +22,11 @@ from bruit import _checks, documents
 from bruit._renamed import Signpost
 from bruit.domains import Schema
 from bruit.domains.domain import Domain
+from bruit.domains.policy import POLICIES
 from bruit.errors import BruitError, LedgerError, LimitError, ParameterError, ParameterTypeError, translated
 from bruit.privacy import Ledger
 from bruit.privacy.guarantee import Guarantee
-from bruit.privacy.ledger import USUAL_AT
+from bruit.privacy.ledger import USUAL_AT, Line
 from bruit.privacy.zcdp import epsilon_to_rho, pure_rho, rho_to_epsilon
 from bruit.releases.counts import Count
 from bruit.releases.declared import Declaration, out_of_reach, statistic_kind
@@ -371,13 +372,31 @@ class Publication:
     @cached_property
     def release(self) -> Release:
         """All statistics: those of the same groups and person are counted together."""
+        return self.release_of(self.requests)
+
+    def release_of(self, requests: Iterable[Request]) -> Release:
+        """Some of the statistics, each with its share of what there is for all."""
         alike: dict[str, list[Request]] = {}
-        for request in self.requests:
-            likeness = _likeness(request)
-            if request.names_groups and any(other.names_groups for other in alike.get(likeness, [])):
-                likeness = f"{likeness} {request.name}"  # the same groups, named a second time
-            alike.setdefault(likeness, []).append(request)
+        for request in requests:
+            group = likeness(request)
+            if request.names_groups and any(other.names_groups for other in alike.get(group, [])):
+                group = f"{group} {request.name}"  # the same groups, named a second time
+            alike.setdefault(group, []).append(request)
         return Release.union(self._together(items) for items in alike.values())
+
+    def declared(self, request: Request) -> str:
+        """32 hexadecimal digits of what the file declares of a statistic: not its name, nor what ε it gets of a total.
+
+        A statistic that keeps them is paid for once, whatever else changes in the file.
+        """
+        statistic = request.statistic(1.0, 0.0, self.neighbours).to_dict()
+        body = {name: value for name, value in statistic.items() if name not in ("epsilon", "delta")}
+        options = {name: str(value) for name, value in request.options.items() if name not in POLICIES}
+        privacy = {"share": str(request.share), "noise": request.noise, "in": "epsilon" if self.rho is None else "rho"}
+        return documents.digest(
+            {"table": self.table, "edition": self.edition, "statistic": body, "options": options, **privacy}
+            | {"groups": likeness(request)}
+        )
 
     def _together(self, requests: Sequence[Request]) -> Release:
         """The release of statistics of the same groups and person."""
@@ -491,21 +510,19 @@ class Publication:
             return ""
         return f"{self.ledger} exists with a budget of {kept}; budget in this file ({declared}) is not used."
 
-    def budget_remarks(self, *, done: bool = False) -> list[str]:
-        """What is left of the budget; before the publication, what it would leave."""
+    def budget_remarks(self, lines: Sequence[Line] | None = None) -> list[str]:
+        """What is left of the budget; with the lines that would be booked, what they would leave."""
         ledger = self.open_ledger(start=False)
         if ledger is None:
             ledger = self.planned_ledger()
-        if done:
-            return [repr(ledger)[1:-1]]
-        return [ledger.foresee(self.release.lines())]
+        return [repr(ledger)[1:-1] if lines is None else ledger.foresee(list(lines))]
 
     def in_folder(self, folder: str | os.PathLike[str]) -> Publication:
         """The same publication, with paths relative to another folder."""
         return replace(self, folder=Path(folder))
 
 
-def _likeness(request: Request) -> str:
+def likeness(request: Request) -> str:
     """A text that is the same for requests of the same groups and person."""
     if request.selects:
         by: list[Any] = list(request.by)
