@@ -105,6 +105,6 @@ def _show(publication: Publication, published: Published) -> None:
     console.out().print()
     console.show(*published.tables(), rows=SHOWN_ROWS, hint="the files have all")
     console.out().print()
-    for remark in publication.budget_remarks():
+    for remark in publication.budget_remarks(done=True):
         console.say(remark, "dim")
     console.note(f"files: {published.folder}")

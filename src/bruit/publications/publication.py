@@ -510,12 +510,12 @@ class Publication:
             return ""
         return f"{self.ledger} exists with a budget of {kept}; budget in this file ({declared}) is not used."
 
-    def budget_remarks(self, lines: Sequence[Line] | None = None) -> list[str]:
-        """What is left of the budget; with the lines that would be booked, what they would leave."""
+    def budget_remarks(self, lines: Sequence[Line] | None = None, *, done: bool = False) -> list[str]:
+        """What is left of the budget; before the publication, what these lines, or all, would leave."""
         ledger = self.open_ledger(start=False)
         if ledger is None:
             ledger = self.planned_ledger()
-        return [repr(ledger)[1:-1] if lines is None else ledger.foresee(list(lines))]
+        return [repr(ledger)[1:-1] if done else ledger.foresee(self.release.lines() if lines is None else list(lines))]
 
     def in_folder(self, folder: str | os.PathLike[str]) -> Publication:
         """The same publication, with paths relative to another folder."""
