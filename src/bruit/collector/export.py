@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from bruit.estimation import Tally
 from bruit.tables import Table
 from bruit.tables.table import Column
 
-__all__ = ["export", "table"]
+__all__ = ["card_table", "export", "table"]
 
 _NAMES = ("round", "attribute", "group", "member", "answers", "label", "estimate", "standard_error", "lower", "upper")
 
@@ -32,13 +32,32 @@ def table(results: SurveyResults) -> Table:
     results
         What is shown.
     """
-    rows = list(_rows(results))
+    return _table(results, list(_rows(results)), "Estimates of all questions")
+
+
+def card_table(results: SurveyResults, attributes: Collection[str], round_number: int | None = None) -> Table:
+    """The rows of that table on some attributes, in one round or in all: what a card of the page shows.
+
+    Parameters
+    ----------
+    results
+        What is shown.
+    attributes
+        The attributes of a question, or the table of two.
+    round_number
+        The round; None for all.
+    """
+    rows = [row for row in _rows(results) if row[1] in attributes and round_number in (None, row[0])]
+    return _table(results, rows, "Estimates of a question")
+
+
+def _table(results: SurveyResults, rows: Sequence[tuple[Any, ...]], title: str) -> Table:
     columns = [
         Column(name, [row[place] for row in rows], kind="text" if place in (1, 2, 3, 5) else "number", write=str)
         for place, name in enumerate(_NAMES)
     ]
     about = {"survey": results.survey.digest, "level": LEVEL, **_numbers(results)}
-    return Table("Estimates of all questions", columns, [], about)
+    return Table(title, columns, [], about)
 
 
 def _rows(results: SurveyResults) -> Iterator[tuple[Any, ...]]:

@@ -1,0 +1,280 @@
+"""A card for each question: a sentence, bars, and what explains them. A question with several choices is one card.
+
+A card is made from what `bruit.collector.results` shows. It counts nothing itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from bruit.collector import explanations
+from bruit.collector.bars import Row, is_mean, local, main_rows, percent, rows
+from bruit.collector.explanations import Dots, Why
+from bruit.collector.results import Group, QuestionResult, SurveyResults
+from bruit.collector.sentences import answers, headline, hidden_question, label, lead, leaves_open
+from bruit.pages import isolated
+from bruit.survey import Survey
+from bruit.survey.question import Question
+
+__all__ = ["Card", "GroupCard", "cards", "notes", "outside"]
+
+class GroupCard(NamedTuple):
+    """The groups by a question that is sent in clear: those that are shown, and why others are not."""
+
+    heading: str
+    parts: tuple[tuple[str, tuple[Row, ...]], ...]
+    hidden: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Card:
+    """What is shown of a question in a round.
+
+    Parameters
+    ----------
+    key
+        What sets it apart on the page and in names of files.
+    attributes, round
+        The attributes of the plan that it shows, and the round; None for all rounds.
+    text, lead, reports
+        The question, its result in a sentence, and how many people reported on it where that is not everybody.
+    rows, table
+        The bars, and the table with all values.
+    hidden
+        What is not shown of it, and why.
+    outside, notes
+        How far to trust it.
+    groups
+        The same by group.
+    dots, why
+        What explains the interval and the estimate; None where there is nothing to explain.
+    changes, caption
+        The rows of a change between rounds, and what stands above them.
+    """
+
+    key: str
+    attributes: tuple[str, ...]
+    text: str
+    lead: str
+    reports: str
+    rows: tuple[Row, ...]
+    table: tuple[Row, ...]
+    hidden: tuple[str, ...]
+    outside: str = ""
+    notes: tuple[str, ...] = ()
+    groups: tuple[GroupCard, ...] = ()
+    dots: Dots | None = None
+    why: Why | None = None
+    changes: tuple[Row, ...] = ()
+    caption: str = ""
+    round: int | None = None
+
+
+def cards(
+    results: SurveyResults, number: int, words: Mapping[str, str], own: str
+) -> Iterator[Card]:
+    """The cards of a round, question by question.
+
+    Parameters
+    ----------
+    results, number
+        What is shown, and of which round.
+    words, own
+        The texts of the page, and the language of the survey's texts.
+    """
+    known = {question.name: question for question in results.rounds[number]}
+    round_key = f"-round-{number}" if results.survey.has_rounds else ""
+    for question in results.survey.sensitive:
+        parts = [known[name] for name in question.attribute_names]
+        card = _Maker(results, question, words, own).card(parts, f"{question.name}{round_key}")
+        yield replace(card, round=number)
+
+
+class _Maker(NamedTuple):
+    """What the parts of a card need."""
+
+    results: SurveyResults
+    question: Question
+    words: Mapping[str, str]
+    own: str
+
+    @property
+    def survey(self) -> Survey:
+        return self.results.survey
+
+    def card(self, parts: Sequence[QuestionResult], key: str) -> Card:
+        shown = [part for part in parts if part.answer is not None]
+        bars = tuple(row for part in shown for row in self._bars(part.name, part.answer))
+        table = tuple(row for part in shown for row in self._table(part))
+        text, names = self.question.text[self.own], tuple(part.name for part in shown)
+        hidden = tuple(self._hidden(parts))
+        if not shown:
+            return Card(key, names, text, "", "", (), (), hidden)
+        first = max(shown, key=self._weight)
+        quoted = self._quoted(first.name, first.answer)
+        return Card(
+            key=key,
+            attributes=names,
+            text=text,
+            lead=headline(self.survey, first.name, first.answer, self.words, self.own),
+            reports=self._reports(shown),
+            rows=bars,
+            table=table,
+            hidden=hidden,
+            outside=outside(table, first.answer, first.n or 0, self.words),
+            notes=tuple(self._notes(shown)),
+            groups=tuple(self._groups(parts)),
+            dots=explanations.dots(self.survey, first.name, first.answer, quoted, self.words),
+            why=explanations.why(self.survey, first.name, first.answer, quoted, self.words),
+        )
+
+    @property
+    def _several(self) -> bool:
+        return self.question.kind == "several"
+
+    def _weight(self, part: QuestionResult) -> float:
+        """The choice that is named first is the most frequent one."""
+        return float(part.answer.frequency[1]) if self._several else 0.0  # type: ignore[union-attr]
+
+    def _choice(self, name: str) -> str:
+        return self.question.labels[self.own][self.question.attribute_names.index(name)] if self._several else ""
+
+    def _bars(self, name: str, answer: Any) -> Iterator[Row]:
+        for row in main_rows(self.survey, name, answer, self.words, self.own):
+            yield row._replace(label=self._choice(name) or row.label)
+
+    def _table(self, part: QuestionResult) -> Iterator[Row]:
+        every = rows(self.survey, part.name, part.answer, self.words, self.own)
+        if not self._several:
+            yield from every
+            return
+        yield from self._bars(part.name, part.answer)
+
+    def _reports(self, shown: Sequence[QuestionResult]) -> str:
+        """Where everybody reported on everything, the number of answers stands at the head of the page."""
+        numbers = sorted({part.n or 0 for part in shown})
+        if numbers == [self.results.shown]:
+            return ""
+        if len(numbers) == 1:
+            return self.words["reports"].format(n=numbers[0])
+        return self.words["reports_each"].format(low=numbers[0], high=numbers[-1])
+
+    def _hidden(self, parts: Sequence[QuestionResult]) -> Iterator[str]:
+        """Why choices, or all of the question, are not shown."""
+        for reason, some in groupby(
+            sorted((part for part in parts if part.hidden), key=lambda part: part.hidden or ""), lambda part: part.hidden
+        ):
+            hidden = list(some)
+            line = hidden_question(self.survey, hidden[0], self.words)
+            names = [isolated(self._choice(part.name)) for part in hidden]
+            yield line if len(hidden) == len(parts) or not self._several else f"{', '.join(names)}{self.words['colon']} {line}"
+
+    def _notes(self, shown: Sequence[QuestionResult]) -> Iterator[str]:
+        for part in shown:
+            choice = self._choice(part.name)
+            for line in notes(self.results, part, self.words):
+                yield f"{isolated(choice)}{self.words['colon']} {line}" if choice else line
+
+    # Groups.
+
+    def _groups(self, parts: Sequence[QuestionResult]) -> Iterator[GroupCard]:
+        """The groups by each question that is sent in clear; of several choices, each with those that are shown."""
+        for clear in self.survey.public:
+            members: dict[str, list[tuple[str, Group]]] = {}
+            for part in parts:
+                for group in part.groups:
+                    if group.question == clear:
+                        members.setdefault(group.label, []).append((part.name, group))
+            if not members:
+                continue
+            question = next(known for known in self.survey.questions if known.name == clear)
+            yield GroupCard(
+                heading=self.words["groups"].format(question=isolated(question.text[self.own])),
+                parts=tuple(self._part(own) for own in members.values() if any(not group.hidden for _, group in own)),
+                hidden=tuple(self._hidden_groups(list(members.values()))),
+            )
+
+    def _part(self, members: Sequence[tuple[str, Group]]) -> tuple[str, tuple[Row, ...]]:
+        """A group with the number of its reports, and its bars."""
+        shown = [(name, group) for name, group in members if not group.hidden]
+        numbers = sorted({group.n or 0 for _, group in shown})
+        size = answers(numbers[0], self.words)
+        if len(numbers) > 1:
+            size = self.words["answers_each"].format(low=numbers[0], high=numbers[-1])
+        line = f"{self._member(shown[0][1])}{self.words['colon']} {size}"
+        if any(leaves_open(self.survey, name, group.answer) for name, group in shown):
+            line = f"{line}. {self.words['compare']}"
+        return line, tuple(row for name, group in shown for row in self._bars(name, group.answer))
+
+    def _hidden_groups(self, every: Sequence[Sequence[tuple[str, Group]]]) -> Iterator[str]:
+        """Which groups are not shown: a sentence for each reason, without numbers."""
+        for reason in ("few", "follows"):
+            names = []
+            for members in every:
+                hidden = [name for name, group in members if group.hidden == reason]
+                member = self._member(members[0][1])
+                if len(hidden) == len(members):
+                    names.append(member)
+                else:
+                    names += [f"{member} ({isolated(self._choice(name))})" for name in hidden]
+            if names:
+                yield self.words[f"groups_{reason}"].format(groups=", ".join(names))
+
+    def _member(self, group: Group) -> str:
+        return isolated(label(self.survey, group.question, group.label, self.own))
+
+    def _quoted(self, name: str, answer: Any) -> str:
+        """The leading answer, as texts quote it."""
+        if is_mean(answer):
+            return ""
+        place = lead(self.survey, name, answer)
+        named = self._choice(name) or label(self.survey, name, str(answer.labels[place]), self.own)
+        return self.words["quoted"].format(text=isolated(named))
+
+
+def outside(table: Sequence[Row], answer: Any, n: int, words: Mapping[str, str]) -> str:
+    """That a table has numbers beyond its scale, where it has.
+
+    Parameters
+    ----------
+    table, answer
+        Its rows, and the estimate.
+    n
+        How many reports it is made from.
+    words
+        The texts of the page.
+    """
+    if not any(row.below or row.above for row in table):
+        return ""
+    return words["outside_mean" if is_mean(answer) else "outside_share"].format(n=answers(n, words))
+
+
+def notes(results: SurveyResults, question: QuestionResult, words: Mapping[str, str]) -> Iterator[str]:
+    """How far the estimate of an attribute can be trusted: its uncertainty, what was expected, and forged answers.
+
+    Parameters
+    ----------
+    results, question
+        What is shown, and of which attribute.
+    words
+        The texts of the page.
+    """
+    if question.answer is None:
+        return
+    share = not is_mean(question.answer)
+    if question.now is not None:
+        yield words["now"].format(now=_amount(question.now, share, words))
+    if question.promised is not None:
+        yield words["promised"].format(
+            people=results.survey.expected, promised=_amount(question.promised, share, words)
+        )
+    if question.moved is not None:
+        moved = words["beyond"] if share and question.moved > 1 else _amount(question.moved, share, words)
+        yield words["forged" if share else "forged_mean"].format(forged=question.forged, n=question.n, moved=moved)
+
+
+def _amount(number: float, share: bool, words: Mapping[str, str]) -> str:
+    return words["points"].format(number=percent(number, words)) if share else local(f"{number:.3g}", words)
