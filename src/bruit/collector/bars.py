@@ -78,14 +78,14 @@ def rows(
     numbers = [(share, *pair) for share, pair in zip(answer.frequency, ends, strict=True)]
     zero = WIDTH // 2 if signed else 0
     everywhere = places(numbers, -1.0 if signed else 0.0, 1.0)
-    bounds = ("−100", "100") if signed else ("0 %", "100 %")
+    bounds = ("−100", "100") if signed else (_percent("0", words), _percent("100", words))
     for code, number, own_places in zip(answer.labels, numbers, everywhere, strict=True):
         share, lower, upper = (percent(part, words) for part in number)
-        value = words["points"].format(number=share) if signed else f"{share} %"
+        value = words["points"].format(number=share) if signed else _percent(share, words)
         about, between = value, words["to"].format(low=lower, high=upper)
         if not signed:
             rounded = of_hundred(float(number[0]), [float(end) for end in number[1:]], words)
-            about, between = f"{rounded['about']} %", words["to"].format(**rounded)
+            about, between = _percent(rounded["about"], words), words["to"].format(**rounded)
         heading = words["change" if signed else "share"]
         own_label = label(survey, name, str(code), own)
         yield Row(own_label, about, between, value, f"{lower} … {upper}", heading, *own_places, bounds, zero)
@@ -127,6 +127,10 @@ def is_mean(answer: Any) -> bool:
 def percent(share: float, words: Mapping[str, str]) -> str:
     """A share in percent, with one decimal."""
     return local(f"{100 * float(share):.1f}", words)
+
+
+def _percent(number: str, words: Mapping[str, str]) -> str:
+    return words["percent"].format(number=number)
 
 
 def local(digits: str, words: Mapping[str, str]) -> str:

@@ -120,7 +120,7 @@ class _Maker(NamedTuple):
             attributes=names,
             text=text,
             lead=headline(self.survey, first.name, first.answer, self.words, self.own),
-            reports=self._reports(shown),
+            reports=self._reports(shown, len(parts)),
             rows=bars,
             table=table,
             hidden=hidden,
@@ -153,14 +153,22 @@ class _Maker(NamedTuple):
             return
         yield from self._bars(part.name, part.answer)
 
-    def _reports(self, shown: Sequence[QuestionResult]) -> str:
+    def _reports(self, shown: Sequence[QuestionResult], choices: int) -> str:
         """Where everybody reported on everything, the number of answers stands at the head of the page."""
-        numbers = sorted({part.n or 0 for part in shown})
-        if numbers == [self.results.shown]:
+        low, high = self._sizes([part.n or 0 for part in shown], choices)
+        if low == high == self.results.shown:
             return ""
-        if len(numbers) == 1:
-            return self.words["reports"].format(n=numbers[0])
-        return self.words["reports_each"].format(low=numbers[0], high=numbers[-1])
+        return self.words["reports" if low == high else "reports_each"].format(n=low, low=low, high=high)
+
+    def _sizes(self, numbers: Sequence[int], choices: int) -> tuple[int, int]:
+        """How many people reported on the question; the fewest and the most by choice where that cannot be said.
+
+        Where one attribute is drawn for each person, those who reported on any choice are the sum over all choices.
+        """
+        design = self.survey.plan.design
+        if design.draws is not None and design.is_tested and len(numbers) == choices:
+            return sum(numbers), sum(numbers)
+        return min(numbers), max(numbers)
 
     def _hidden(self, parts: Sequence[QuestionResult]) -> Iterator[str]:
         """Why choices, or all of the question, are not shown."""
@@ -200,10 +208,8 @@ class _Maker(NamedTuple):
     def _part(self, members: Sequence[tuple[str, Group]]) -> tuple[str, tuple[Row, ...]]:
         """A group with the number of its reports, and its bars."""
         shown = [(name, group) for name, group in members if not group.hidden]
-        numbers = sorted({group.n or 0 for _, group in shown})
-        size = answers(numbers[0], self.words)
-        if len(numbers) > 1:
-            size = self.words["answers_each"].format(low=numbers[0], high=numbers[-1])
+        low, high = self._sizes([group.n or 0 for _, group in shown], len(members))
+        size = answers(low, self.words) if low == high else self.words["answers_each"].format(low=low, high=high)
         line = f"{self._member(shown[0][1])}{self.words['colon']} {size}"
         if any(leaves_open(self.survey, name, group.answer) for name, group in shown):
             line = f"{line}. {self.words['compare']}"

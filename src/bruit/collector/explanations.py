@@ -1,9 +1,9 @@
-"""What explains an estimate to people: a hundred dots for its interval, and a slider for the law of its reports."""
+"""What explains an estimate to people: dots for its interval, and a slider for the law of its reports."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,35 +11,40 @@ import numpy as np
 from bruit.collector.bars import is_mean, local, percent
 from bruit.collector.chance import AnswerLaw, law_of, rounded
 from bruit.collector.results import LEVEL
-from bruit.collector.sentences import NARROW, lead, of_hundred
+from bruit.collector.sentences import NARROW, lead, mean_numbers, of_hundred
 from bruit.survey import Survey
 
 __all__ = ["Dots", "Why", "dots", "why"]
 
-#: Dots in a row of a picture of a hundred people, and from one to the next.
-_ACROSS, _STEP = 10, 10
+#: Dots in a row of a picture of a hundred people and of a scale, and from one to the next.
+ACROSS, ALONG, _STEP = 10, 25, 10
 #: In points: a law whose reports span less than this is written with two decimals.
 _SHORT = 20
 
 
 class Dots(NamedTuple):
-    """A hundred people as dots: at least so many would give an answer, and at most so many.
+    """A hundred people as dots: at least so many would give an answer, and at most so many. Or a scale as dots.
 
     Attributes
     ----------
-    sure, maybe, rest
+    full, ring, rest
         The dots of each kind, as paths of points.
-    lines
-        What each kind means, in the same order.
+    caption, lines
+        What all dots are, and what each kind means, in the same order.
     alt
         The picture in words.
+    across, down
+        How many dots there are in a row, and how many rows.
     """
 
-    sure: str
-    maybe: str
+    full: str
+    ring: str
     rest: str
+    caption: str
     lines: tuple[str, str, str]
     alt: str
+    across: int = ACROSS
+    down: int = ACROSS
 
 
 class Why(NamedTuple):
@@ -98,8 +103,8 @@ class Why(NamedTuple):
         return min(max(rounded(1000 * shares[name]), 0), 1000)
 
 
-def dots(survey: Survey, name: str, answer: Any, quoted: str, words: Mapping[str, str]) -> Dots | None:
-    """A hundred people, of which at least and at most so many give the leading answer; None for a mean.
+def dots(survey: Survey, name: str, answer: Any, quoted: str, words: Mapping[str, str]) -> Dots:
+    """A hundred people, of which at least and at most so many give the leading answer; for a mean, its scale.
 
     Parameters
     ----------
@@ -111,14 +116,39 @@ def dots(survey: Survey, name: str, answer: Any, quoted: str, words: Mapping[str
         The texts of the page.
     """
     if is_mean(answer):
-        return None
+        return _scale(survey, name, answer, words)
     place = lead(survey, name, answer)
     ends = np.asarray(answer.interval(LEVEL), float).reshape(-1, 2)[place].tolist()
     low, high = _whole(*ends)
     numbers = of_hundred(float(answer.frequency[place]), ends, words)
-    lines = [words[f"dots_{part}"].format(answer=quoted, **numbers) for part in ("sure", "maybe", "rest")]
+    lines = [words[f"dots_{part}"].format(**numbers) for part in ("sure", "maybe", "rest")]
     alt = words["dots_alt"].format(sure=low, maybe=high - low, rest=100 - high)
-    return Dots(_points(0, low), _points(low, high), _points(high, 100), (lines[0], lines[1], lines[2]), alt)
+    paths = [_points(range(*span), ACROSS) for span in ((0, low), (low, high), (high, 100))]
+    return Dots(paths[0], paths[1], paths[2], words["dots"].format(answer=quoted), (lines[0], lines[1], lines[2]), alt)
+
+
+def _scale(survey: Survey, name: str, answer: Any, words: Mapping[str, str]) -> Dots:
+    """Numbers from end to end of a scale: the one next to the mean, those in its interval, and the others."""
+    mechanism: Any = survey.plan.mechanisms[name]
+    first, last = (float(bound) for bound in mechanism.bounds)
+    mean, low, high = (
+        (ALONG - 1) * min(max((float(number) - first) / (last - first), 0.0), 1.0)
+        for number in (answer.mean, *np.ravel(answer.interval(LEVEL)))
+    )
+    full = round(mean)
+    ring = [spot for spot in range(ALONG) if low <= spot <= high and spot != full]
+    rest = [spot for spot in range(ALONG) if spot != full and spot not in ring]
+    numbers = mean_numbers(survey, name, answer, words)
+    lines = [words[f"scale_{part}"].format(**numbers) for part in ("about", "range", "rest")]
+    ends = {"first": local(f"{first:.12g}", words), "last": local(f"{last:.12g}", words)}
+    return Dots(
+        *(_points(spots, ALONG) for spots in ([full], ring, rest)),
+        caption=words["scale"].format(**ends),
+        lines=(lines[0], lines[1], lines[2]),
+        alt=words["scale_alt"].format(count=ALONG, ring=len(ring) + 1),
+        across=ALONG,
+        down=1,
+    )
 
 
 def _whole(low: float, high: float) -> tuple[int, int]:
@@ -129,11 +159,11 @@ def _whole(low: float, high: float) -> tuple[int, int]:
     return min(round(least), 99), max(round(most), 1)
 
 
-def _points(first: int, last: int) -> str:
-    """Dots from one to another, row by row, as a path of points."""
+def _points(spots: Iterable[int], across: int) -> str:
+    """Dots at these spots, counted row by row, as a path of points."""
     centre = _STEP // 2
-    spots = (divmod(spot, _ACROSS) for spot in range(first, last))
-    return "".join(f"M{column * _STEP + centre} {row * _STEP + centre}h0" for row, column in spots)
+    cells = (divmod(spot, across) for spot in spots)
+    return "".join(f"M{column * _STEP + centre} {row * _STEP + centre}h0" for row, column in cells)
 
 
 def why(survey: Survey, name: str, answer: Any, quoted: str, words: Mapping[str, str]) -> Why | None:

@@ -202,7 +202,7 @@ def _crossed(results: SurveyResults, table: TableEstimate, words: Mapping[str, s
     test = table.independence(LEVEL)
     cells = [
         [
-            {"value": f"{percent(share, words)} %", "interval": f"{percent(low, words)} … {percent(high, words)}"}
+            {"value": words["percent"].format(number=percent(share, words)), "interval": f"{percent(low, words)} … {percent(high, words)}"}
             for share, (low, high) in zip(shares, pairs, strict=True)
         ]
         for shares, pairs in zip(table.frequency.tolist(), ends.tolist(), strict=True)
