@@ -17,7 +17,8 @@ from bruit.collector.export import export
 from bruit.collector.intake import _Waiting, commit
 from bruit.collector.open_survey import OpenSurvey, link_hash
 from bruit.collector.results import results
-from bruit.collector.results_page import _places, page
+from bruit.collector.bars import places
+from bruit.collector.results_page import page
 from bruit.collector.wording import TEXTS
 from bruit.errors import DataError, ParameterError
 from bruit.estimation import Tally
@@ -167,7 +168,7 @@ def test_the_page_leads_with_sentences_and_says_which_answers_are_waiting(tmp_pa
 
 
 def test_bars_that_are_cut_have_an_arrow_at_that_end_and_others_have_none() -> None:
-    below, above, inside = _places([(0.1, -0.2, 0.4), (1.1, 0.9, 1.3), (0.5, 0.0, 1.0)], 0.0, 1.0)
+    below, above, inside = places([(0.1, -0.2, 0.4), (1.1, 0.9, 1.3), (0.5, 0.0, 1.0)], 0.0, 1.0)
     assert below == (0, 400, 99, True, False)
     assert above == (900, 100, 994, False, True)
     assert inside == (0, 1000, 497, False, False)

@@ -111,14 +111,14 @@ def test_a_page_of_results_is_made_once_for_all_who_look_and_anew_when_it_change
     store = open_store(tmp_path / "surveys.sqlite")
     open_survey = opened(store, survey_file, public=True)
     app, pages, estimates = application(store), [], []
-    page, round_ = results_page.page, results_module._round
+    make, round_ = results_page.pages, results_module._round
 
-    def counted_page(shown, *, public):
+    def counted_pages(shown, *, public):
         assert public
         pages.append(shown.totals.answered)
-        return page(shown, public=public)
+        return make(shown, public=public)
 
-    monkeypatch.setattr(results_page, "page", counted_page)
+    monkeypatch.setattr(results_page, "pages", counted_pages)
     monkeypatch.setattr(results_module, "_round", lambda *part: estimates.append(1) or round_(*part))
 
     async def post_and_look(reports: int, looks: int) -> None:

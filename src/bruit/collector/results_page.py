@@ -17,7 +17,7 @@ from bruit.collector.alarm import Deviation, is_tested
 from bruit.collector.bars import Row, local, percent, rows
 from bruit.collector.cards import Card, cards, outside
 from bruit.collector.drawing import drawing
-from bruit.collector.export import card_table
+from bruit.collector.estimates import question_table
 from bruit.collector.results import LEVEL, SurveyResults
 from bruit.collector.sentences import answers, headline, label, text
 from bruit.collector.wording import TEXTS
@@ -26,7 +26,7 @@ from bruit.oracles import Series
 from bruit.pages import fill, isolated, source
 from bruit.survey import Survey
 
-__all__ = ["held_back", "languages", "page", "pages"]
+__all__ = ["held_back", "languages", "page", "pages", "question_files"]
 
 
 class Section(NamedTuple):
@@ -85,30 +85,55 @@ def _script() -> str:
     return resources.files("bruit.collector").joinpath("results_page.mjs").read_text(encoding="utf-8")
 
 
+def question_files(results: SurveyResults) -> dict[str, str]:
+    """A table (CSV) of each question, and a picture (SVG) in each language: what the page saves.
+
+    Parameters
+    ----------
+    results
+        What is shown.
+    """
+    articles = {language: _article(results, language, public=True) for language in languages(results.survey)}
+    files = {f"question-{key}.csv": content for key, content in _tables(results, articles).items()}
+    for language, article in articles.items():
+        drawings = _drawings(article, language)
+        files |= {f"question-{key}.{language}.svg": content for key, content in drawings.items()}
+    return files
+
+
 def _data(results: SurveyResults, articles: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """What the script needs: files to save, and the numbers of the sliders."""
     first = next(iter(articles.values()))
-    shown = [card for section in first["sections"] for card in section.cards if card.rows]
-    files = {card.key: card_table(results, card.attributes, card.round).to_csv() for card in shown}
-    files |= {table["key"]: card_table(results, [table["name"]]).to_csv() for table in first["crossed"]}
     return {
         "name": results.name,
-        "csv": files,
+        "csv": _tables(results, articles),
         "svg": {language: _drawings(article, language) for language, article in articles.items()},
-        "why": {card.key: card.why.table() for card in shown if card.why},
+        "why": {card.key: card.why.table() for card in _shown(first) if card.why},
         "words": {language: _script_words(article) for language, article in articles.items()},
     }
 
 
+def _shown(article: Mapping[str, Any]) -> list[Card]:
+    """The cards that show an estimate."""
+    return [card for section in article["sections"] for card in section.cards if card.rows]
+
+
+def _tables(results: SurveyResults, articles: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """The estimates of each card as CSV; they are the same in all languages."""
+    first = next(iter(articles.values()))
+    tables = {card.key: question_table(results, card.attributes, card.round) for card in _shown(first)}
+    tables |= {crossed["key"]: question_table(results, [crossed["name"]]) for crossed in first["crossed"]}
+    return {key: table.to_csv() for key, table in tables.items()}
+
+
 def _drawings(article: Mapping[str, Any], language: str) -> dict[str, str]:
-    shown = [card for section in article["sections"] for card in section.cards if card.rows]
-    return {card.key: drawing(card, article["title"], article["words"], language) for card in shown}
+    return {card.key: drawing(card, article["title"], article["words"], language) for card in _shown(article)}
 
 
 def _script_words(article: Mapping[str, Any]) -> dict[str, Any]:
     """The texts that change while the page is looked at."""
     names = ("why_reports", "why_more", "why_less", "why_meet", "place", "result")
-    quoted = {card.key: card.why.answer for section in article["sections"] for card in section.cards if card.why}
+    quoted = {card.key: card.why.answer for card in _shown(article) if card.why}
     return {**{name: article["words"][name] for name in names}, "answers": quoted}
 
 
