@@ -58,7 +58,7 @@ class AnswerLaw:
 
 
 def law_of(plan: Plan, name: str) -> AnswerLaw | None:
-    """The law of the answers to an attribute; None where reports have no such law, as of numbers and of tables.
+    """The law of the answers to an attribute; None where reports have another, as of numbers, tables and fakes.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def law_of(plan: Plan, name: str) -> AnswerLaw | None:
     [27, 50, 73]
     """
     mechanism: Any = plan.mechanisms.get(name)
-    chances = None if mechanism is None else odds(mechanism)
+    chances = None if mechanism is None or not plan.design.is_tested else odds(mechanism)
     if chances is None or not 0 < chances.own - chances.other < 1:
         return None
     return AnswerLaw(chances.own, chances.other)

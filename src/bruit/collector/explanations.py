@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,7 +82,7 @@ class Why(NamedTuple):
     @property
     def closest(self) -> int:
         """So many of 100 people give the nearest number of reports; at an end of the slider where noise goes beyond."""
-        return round(100 * min(max(self.estimate, 0.0), 1.0))
+        return rounded(100 * Fraction(min(max(self.estimate, 0.0), 1.0)))
 
     def table(self) -> dict[str, Any]:
         """For 0, 1, … 100 people: so many of 100 reports, and of 1,000 for the bar; and what was observed."""
