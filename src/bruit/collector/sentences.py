@@ -238,4 +238,6 @@ def label(survey: Survey, name: str, value: str, own: str) -> str:
     for question in survey.questions:
         if name == question.name and value in question.values:
             return question.labels[own][question.values.index(value)]
+        if name == question.name and question.bounds is not None:  # a plan that asks for shares has 7.0 for 7
+            return f"{float(value):g}"
     return value
