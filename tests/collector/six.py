@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import random
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bruit.collector import open_store
-from bruit.collector.intake import _Waiting, commit
+from bruit.collector.open_survey import OpenSurvey, document
 from bruit.collector.results import SurveyResults, results
-
-from ..surveys import opened_in
+from bruit.collector.store import Opened, StoredTotals
+from bruit.estimation import Tally
+from bruit.survey import Survey
 
 SIX = """
 languages = ["en", "fr"]
@@ -73,21 +73,35 @@ clear = true
 """
 
 
+class _Kept:
+    """A store with one survey and these tallies."""
+
+    def __init__(self, opened: Opened, tallies: Mapping[tuple[int, int], Tally]) -> None:
+        self._opened, self._tallies = opened, dict(tallies)
+
+    def survey(self, name: str) -> Opened:
+        return self._opened
+
+    def tallies(self, *_: Any) -> dict[tuple[int, int], Tally]:
+        return self._tallies
+
+    def totals(self, name: str) -> StoredTotals:
+        return StoredTotals(sum(tally.n for tally in self._tallies.values()), 0, 0)
+
+
 def six(folder: Path, text: str = SIX, people: int = 900) -> SurveyResults:
-    """Results of people who answer at random, with the same true answers every time."""
-    path, chance = folder / "school.toml", random.Random(1)
+    """Results that are the same every time: reports are simulated from a seed, half of the people in each grade."""
+    path = folder / "school.toml"
     path.write_text(text, encoding="utf-8")
-    store = open_store(folder / "school.sqlite")
-    open_survey = opened_in(store, path, "school")
+    survey = Survey.load(path)
+    open_survey = OpenSurvey(Opened("school", survey.digest, document(path), False, False, bytes(32)))
+    counts = {name: _shares(domain.size, people // open_survey.strata) for name, domain in survey.plan.schema.items()}
+    tallies = {(stratum, 1): survey.plan.simulate(counts, rng=stratum) for stratum in range(open_survey.strata)}
+    return results(_Kept(open_survey.opened, tallies), open_survey)
 
-    def truth(question: Any) -> Any:
-        if question.kind == "several":
-            return [label for place, label in enumerate(question.values) if chance.random() < (place + 1) / 6]
-        return chance.choices(question.values, range(len(question.values), 0, -1))[0]
 
-    answers = ({question.name: truth(question) for question in open_survey.survey.questions} for _ in range(people))
-    bodies = [open_survey.survey.answer(own) for own in answers]
-    commit(store, [_Waiting(open_survey, open_survey.read(body), None) for body in bodies])
-    shown = results(store, open_survey)
-    store.disconnect()
-    return shown
+def _shares(size: int, people: int) -> list[int]:
+    """So many people with each answer: the first one is the most frequent."""
+    weights = range(size, 0, -1)
+    counts = [people * weight // sum(weights) for weight in weights]
+    return [counts[0] + people - sum(counts), *counts[1:]]
