@@ -122,7 +122,9 @@ def filled(folder, path, opened, people):
     survey, tokens, waiting = open_survey.survey, issue(store, "filled", people) if links else [], []
     for person in range(people):
         answers = {question.name: question.values[-1 if person % 3 == 0 else 0] for question in survey.questions}
-        body = survey.refresh(survey.draw_memo(answers), link=tokens[person], round=1) if links else survey.answer(answers)
+        body = (
+            survey.refresh(survey.draw_memo(answers), link=tokens[person], round=1) if links else survey.answer(answers)
+        )
         waiting.append(_Waiting(open_survey, open_survey.read(body), None))
     assert set(commit(store, waiting)) == {201}
     shown = results(store, open_survey)

@@ -30,7 +30,9 @@ def test_it_has_the_question_the_sentence_and_every_bar(every) -> None:
     for card in every:
         root = ElementTree.fromstring(drawing(card, "Life at school", TEXTS["en"], "en"))
         said = " ".join(texts(root))
-        assert all(part.replace("\u00a0", " ") in said for part in ("Life at school", card.text, card.lead, card.reports))
+        assert all(
+            part.replace("\u00a0", " ") in said for part in ("Life at school", card.text, card.lead, card.reports)
+        )
         for row in card.rows:
             assert row.label in said
             assert f"{row.about}{row.range}".replace("\u00a0", " ") in said

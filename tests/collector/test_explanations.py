@@ -60,7 +60,9 @@ def _said(survey, answer) -> str:
     return headline(survey, "drinks", answer, TEXTS["en"], "en")
 
 
-@pytest.mark.parametrize(("mean", "ends"), [(7.2, (5.1, 9.0)), (0.1, (-1.0, 0.2)), (13.0, (11.0, 15.0)), (6.0, (-3, 20))])
+@pytest.mark.parametrize(
+    ("mean", "ends"), [(7.2, (5.1, 9.0)), (0.1, (-1.0, 0.2)), (13.0, (11.0, 15.0)), (6.0, (-3, 20))]
+)
 def test_the_dots_of_a_scale_are_those_in_the_interval_and_the_one_next_to_the_mean(survey, mean, ends) -> None:
     picture = dots(survey, "hours", SimpleNamespace(mean=mean, interval=lambda _: ends), "", TEXTS["fr"])
     full, ring, rest = (spots(path) for path in (picture.full, picture.ring, picture.rest))

@@ -1,4 +1,4 @@
-"""The page of results in a browser: a phone, a projector, a slider, files to save, languages; by keyboard and by axe."""
+"""The page of results in a browser: phone, projector, slider, files to save, languages; by keyboard and by axe."""
 
 from __future__ import annotations
 

@@ -114,7 +114,14 @@ def test_results_are_in_the_language_that_the_reader_wants_most(site, opened, tm
     path = tmp_path / "both.toml"
     path.write_text(f'languages = ["en", "fr"]\n{text}', encoding="utf-8")
     opened(site.store, path, "both", public=True)
-    wanted = {"": "en", "de, it": "en", "fr": "fr", "en;q=0.7, fr-CH": "fr", "fr;q=0, en;q=0.1": "en", "\u00e9, ;;,": "en"}
+    wanted = {
+        "": "en",
+        "de, it": "en",
+        "fr": "fr",
+        "en;q=0.7, fr-CH": "fr",
+        "fr;q=0, en;q=0.1": "en",
+        "\u00e9, ;;,": "en",
+    }
     for header, language in wanted.items():
         status, _, content = request(site.port, "GET", "/s/both/results?present", Accept_Language=header)
         assert status == 200

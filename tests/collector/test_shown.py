@@ -1,7 +1,8 @@
 """No number of reports below ``shown_from`` is shown, or is one subtraction away from what is shown.
 
 The law looks at what a reader gets: page in all languages with its slides, sliders and what it saves, command line,
-CSV, JSON, pictures, tallies. Surveys are random, and so are their counts. These are so large that two of them are equal by a subtraction only if one follows from the other.
+CSV, JSON, pictures, tallies. Surveys are random, and so are their counts. These are so large that two of them are equal
+by a subtraction only if one follows from the other.
 """
 
 from __future__ import annotations
@@ -23,9 +24,8 @@ import pytest
 from bruit.cli import estimate as estimate_command
 from bruit.cli.survey import _store
 from bruit.cli.survey.results import results as results_command
-from bruit.collector import open_store
+from bruit.collector import open_store, results_page
 from bruit.collector import results as module
-from bruit.collector import results_page
 from bruit.collector.export import export
 from bruit.collector.gate import Gate, Gates
 from bruit.collector.intake import _Waiting, commit

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import Any, NamedTuple
 
 from bruit.collector import explanations
@@ -19,7 +18,8 @@ from bruit.pages import isolated
 from bruit.survey import Survey
 from bruit.survey.question import Question
 
-__all__ = ["Card", "GroupCard", "cards", "notes", "outside"]
+__all__ = ["GroupCard", "ResultCard", "beyond_scale", "cards", "notes"]
+
 
 class GroupCard(NamedTuple):
     """The groups by a question that is sent in clear: those that are shown, and why others are not."""
@@ -30,7 +30,7 @@ class GroupCard(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Card:
+class ResultCard:
     """What is shown of a question in a round.
 
     Parameters
@@ -45,8 +45,8 @@ class Card:
         The bars, and the table with all values.
     hidden
         What is not shown of it, and why.
-    outside, notes
-        How far to trust it.
+    beyond_scale, notes
+        That numbers are beyond the scale, where they are, and how far to trust it.
     groups
         The same by group.
     dots, why
@@ -63,7 +63,7 @@ class Card:
     rows: tuple[Row, ...]
     table: tuple[Row, ...]
     hidden: tuple[str, ...]
-    outside: str = ""
+    beyond_scale: str = ""
     notes: tuple[str, ...] = ()
     groups: tuple[GroupCard, ...] = ()
     dots: Dots | None = None
@@ -73,9 +73,7 @@ class Card:
     round: int | None = None
 
 
-def cards(
-    results: SurveyResults, number: int, words: Mapping[str, str], own: str
-) -> Iterator[Card]:
+def cards(results: SurveyResults, number: int, words: Mapping[str, str], own: str) -> Iterator[ResultCard]:
     """The cards of a round, question by question.
 
     Parameters
@@ -105,17 +103,17 @@ class _Maker(NamedTuple):
     def survey(self) -> Survey:
         return self.results.survey
 
-    def card(self, parts: Sequence[QuestionResult], key: str) -> Card:
+    def card(self, parts: Sequence[QuestionResult], key: str) -> ResultCard:
         shown = [part for part in parts if part.answer is not None]
         bars = tuple(row for part in shown for row in self._bars(part.name, part.answer))
         table = tuple(row for part in shown for row in self._table(part))
         text, names = self.question.text[self.own], tuple(part.name for part in shown)
         hidden = tuple(self._hidden(parts))
         if not shown:
-            return Card(key, names, text, "", "", (), (), hidden)
+            return ResultCard(key, names, text, "", "", (), (), hidden)
         first = max(shown, key=self._weight)
         quoted = self._quoted(first.name, first.answer)
-        return Card(
+        return ResultCard(
             key=key,
             attributes=names,
             text=text,
@@ -124,7 +122,7 @@ class _Maker(NamedTuple):
             rows=bars,
             table=table,
             hidden=hidden,
-            outside=outside(table, first.answer, first.n or 0, self.words),
+            beyond_scale=beyond_scale(table, first.answer, first.n or 0, self.words),
             notes=tuple(self._notes(shown)),
             groups=tuple(self._groups(parts)),
             dots=explanations.dots(self.survey, first.name, first.answer, quoted, self.words),
@@ -172,13 +170,13 @@ class _Maker(NamedTuple):
 
     def _hidden(self, parts: Sequence[QuestionResult]) -> Iterator[str]:
         """Why choices, or all of the question, are not shown."""
-        for reason, some in groupby(
-            sorted((part for part in parts if part.hidden), key=lambda part: part.hidden or ""), lambda part: part.hidden
-        ):
-            hidden = list(some)
+        for reason in ("few", "follows"):
+            hidden = [part for part in parts if part.hidden == reason]
+            if not hidden:
+                continue
             line = hidden_question(self.survey, hidden[0], self.words)
-            names = [isolated(self._choice(part.name)) for part in hidden]
-            yield line if len(hidden) == len(parts) or not self._several else f"{', '.join(names)}{self.words['colon']} {line}"
+            names = ", ".join(isolated(self._choice(part.name)) for part in hidden)
+            yield line if len(hidden) == len(parts) else f"{names}{self.words['colon']} {line}"
 
     def _notes(self, shown: Sequence[QuestionResult]) -> Iterator[str]:
         for part in shown:
@@ -241,7 +239,7 @@ class _Maker(NamedTuple):
         return self.words["quoted"].format(text=isolated(named))
 
 
-def outside(table: Sequence[Row], answer: Any, n: int, words: Mapping[str, str]) -> str:
+def beyond_scale(table: Sequence[Row], answer: Any, n: int, words: Mapping[str, str]) -> str:
     """That a table has numbers beyond its scale, where it has.
 
     Parameters

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from bruit.collector.bars import Row
-from bruit.collector.cards import Card
+from bruit.collector.cards import ResultCard
 from bruit.pages import fill
 
 __all__ = ["drawing"]
@@ -24,7 +24,7 @@ _SIZES = {"title": (15, 24), "text": (26, 34), "lead": (19, 28), "label": (17, 2
 _VALUES, _BAR = 230, 34
 
 
-class Line(NamedTuple):
+class TextLine(NamedTuple):
     """A line of text: its kind, its place and what it says."""
 
     kind: str
@@ -32,14 +32,14 @@ class Line(NamedTuple):
     text: str
 
 
-class Bar(NamedTuple):
+class PlacedRow(NamedTuple):
     """A row with the place of its values and of its bar."""
 
     y: int
     row: Row
 
 
-def drawing(card: Card, title: str, words: Mapping[str, str], language: str) -> str:
+def drawing(card: ResultCard, title: str, words: Mapping[str, str], language: str) -> str:
     """A card as SVG.
 
     Parameters
@@ -59,10 +59,10 @@ def drawing(card: Card, title: str, words: Mapping[str, str], language: str) -> 
     for row in card.rows:
         labels = list(_lines("label", row.label, y, _room() - _VALUES))
         lines += labels
-        bars.append(Bar(labels[-1].y, row))
+        bars.append(PlacedRow(labels[-1].y, row))
         y = labels[-1].y + _BAR
     if bars:
-        lines += [Line("end", y, card.rows[0].ends[0])]
+        lines += [TextLine("end", y, card.rows[0].ends[0])]
         y += 8
     for text in filter(None, (card.reports, words["key"])):
         block = list(_lines("soft", text, y, _room()))
@@ -86,12 +86,12 @@ def _room() -> int:
     return WIDTH - 2 * _MARGIN
 
 
-def _lines(kind: str, text: str, y: int, room: int) -> Iterator[Line]:
+def _lines(kind: str, text: str, y: int, room: int) -> Iterator[TextLine]:
     """A text in lines that fit, each below the other; the first one begins at y."""
     size, space = _SIZES[kind]
     for line in broken(text, room / (size * _LETTER)):
         y += space
-        yield Line(kind, y, line)
+        yield TextLine(kind, y, line)
 
 
 def broken(text: str, most: float) -> list[str]:

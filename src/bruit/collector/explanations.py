@@ -143,7 +143,9 @@ def _scale(survey: Survey, name: str, answer: Any, words: Mapping[str, str]) -> 
     lines = [words[f"scale_{part}"].format(**numbers) for part in ("about", "range", "rest")]
     ends = {"first": local(f"{first:.12g}", words), "last": local(f"{last:.12g}", words)}
     return Dots(
-        *(_points(spots, ALONG) for spots in ([full], ring, rest)),
+        full=_points([full], ALONG),
+        ring=_points(ring, ALONG),
+        rest=_points(rest, ALONG),
         caption=words["scale"].format(**ends),
         lines=(lines[0], lines[1], lines[2]),
         alt=words["scale_alt"].format(count=ALONG, ring=len(ring) + 1),

@@ -16,6 +16,7 @@ from bruit.tables import Table
 
 __all__ = ["export"]
 
+
 def export(results: SurveyResults, folder: Path, *, replace: bool = False) -> list[str]:
     """Write all files into a folder; their names.
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from bruit.collector.alarm import Deviation, is_tested
 from bruit.collector.bars import Row, local, percent, rows
-from bruit.collector.cards import Card, cards, outside
+from bruit.collector.cards import ResultCard, beyond_scale, cards
 from bruit.collector.drawing import drawing
 from bruit.collector.estimates import question_table
 from bruit.collector.results import LEVEL, SurveyResults
@@ -29,11 +29,11 @@ from bruit.survey import Survey
 __all__ = ["held_back", "languages", "page", "pages", "question_files"]
 
 
-class Section(NamedTuple):
+class CardSection(NamedTuple):
     """Cards under a heading: those of a round, or over all rounds; the heading may be empty."""
 
     heading: str
-    cards: tuple[Card, ...]
+    cards: tuple[ResultCard, ...]
 
 
 def page(results: SurveyResults, *, public: bool = False) -> bytes:
@@ -113,7 +113,7 @@ def _data(results: SurveyResults, articles: Mapping[str, Mapping[str, Any]]) -> 
     }
 
 
-def _shown(article: Mapping[str, Any]) -> list[Card]:
+def _shown(article: Mapping[str, Any]) -> list[ResultCard]:
     """The cards that show an estimate."""
     return [card for section in article["sections"] for card in section.cards if card.rows]
 
@@ -166,17 +166,17 @@ def _own(survey: Survey, language: str) -> str:
     return language if language in survey.languages else survey.languages[0]
 
 
-def _sections(results: SurveyResults, words: Mapping[str, str], own: str) -> Iterator[Section]:
+def _sections(results: SurveyResults, words: Mapping[str, str], own: str) -> Iterator[CardSection]:
     series = [series for series in results.series.values() if len(series.tallies) > 1]
     if series:
         heading = words["over"].format(count=len(results.rounds))
-        yield Section(heading, tuple(_over(results, known, words, own) for known in series))
+        yield CardSection(heading, tuple(_over(results, known, words, own) for known in series))
     for number in results.rounds:
         heading = words["round"].format(number=number) if results.survey.rounds > 1 else ""
-        yield Section(heading, tuple(cards(results, number, words, own)))
+        yield CardSection(heading, tuple(cards(results, number, words, own)))
 
 
-def _rows(card: Card) -> Iterator[Row]:
+def _rows(card: ResultCard) -> Iterator[Row]:
     """The rows of a card, for all people and for groups."""
     yield from (*card.table, *card.changes)
     yield from (row for group in card.groups for _, part in group.parts for row in part)
@@ -227,7 +227,10 @@ def _crossed(results: SurveyResults, table: TableEstimate, words: Mapping[str, s
     test = table.independence(LEVEL)
     cells = [
         [
-            {"value": words["percent"].format(number=percent(share, words)), "interval": f"{percent(low, words)} … {percent(high, words)}"}
+            {
+                "value": words["percent"].format(number=percent(share, words)),
+                "interval": f"{percent(low, words)} … {percent(high, words)}",
+            }
             for share, (low, high) in zip(shares, pairs, strict=True)
         ]
         for shares, pairs in zip(table.frequency.tolist(), ends.tolist(), strict=True)
@@ -252,7 +255,7 @@ def _crossed(results: SurveyResults, table: TableEstimate, words: Mapping[str, s
     }
 
 
-def _over(results: SurveyResults, series: Series, words: Mapping[str, str], own: str) -> Card:
+def _over(results: SurveyResults, series: Series, words: Mapping[str, str], own: str) -> ResultCard:
     """The mean of the rounds of one attribute, and the last one less the first."""
     survey, name, numbers = results.survey, series.name or "", list(results.rounds)
     mean = series.mean(same_people=False)
@@ -261,7 +264,7 @@ def _over(results: SurveyResults, series: Series, words: Mapping[str, str], own:
     if len(set(series.epochs)) == 1:
         remarks.append(words["over_same"])
     means = tuple(rows(survey, name, mean, words, own))
-    return Card(
+    return ResultCard(
         key=f"{name.replace(': ', '-')}-over-rounds",
         attributes=(name,),
         text=text(survey, name, own),
@@ -270,7 +273,7 @@ def _over(results: SurveyResults, series: Series, words: Mapping[str, str], own:
         rows=means,
         table=means,
         hidden=(),
-        outside=outside(means, mean, _reports(results, name), words),
+        beyond_scale=beyond_scale(means, mean, _reports(results, name), words),
         notes=tuple(remarks),
         changes=tuple(rows(survey, name, change, words, own, signed=True)),
         caption=words["over_change"].format(last=numbers[-1], first=numbers[0]),
