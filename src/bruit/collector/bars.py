@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bruit.collector.results import LEVEL
-from bruit.collector.sentences import label, lead, mean_numbers, of_hundred
+from bruit.collector.sentences import is_wide, label, lead, leaves_open, mean_numbers, of_hundred
 from bruit.survey import Survey
 
 __all__ = ["Row", "is_mean", "local", "main_rows", "percent", "places", "rows"]
 
+#: What stands in place of an estimate whose interval leaves half of the scale open or more; tables have it.
+UNKNOWN = "?"
 #: How wide a bar is drawn, and its mark.
 WIDTH, MARK = 1000, 8
 
@@ -25,7 +27,7 @@ class Row(NamedTuple):
     label
         The answer.
     about, range
-        Estimate and interval for people: rounded, and cut to what is possible.
+        Estimate and interval for people: rounded, and cut to what is possible. A wide interval has no estimate.
     value, interval, heading
         Estimate and interval for a table: as they are; and what stands above the value.
     low, length, mark
@@ -84,8 +86,10 @@ def rows(
         value = words["points"].format(number=share) if signed else _percent(share, words)
         about, between = value, words["to"].format(low=lower, high=upper)
         if not signed:
-            rounded = of_hundred(float(number[0]), [float(end) for end in number[1:]], words)
-            about, between = _percent(rounded["about"], words), words["to"].format(**rounded)
+            low, high = (float(end) for end in number[1:])
+            rounded = of_hundred(float(number[0]), [low, high], words)
+            about = UNKNOWN if is_wide(low, high) else _percent(rounded["about"], words)
+            between = words["to"].format(**rounded)
         heading = words["change" if signed else "share"]
         own_label = label(survey, name, str(code), own)
         yield Row(own_label, about, between, value, f"{lower} … {upper}", heading, *own_places, bounds, zero)
@@ -99,12 +103,21 @@ def _mean(survey: Survey, name: str, answer: Any, words: Mapping[str, str]) -> R
     rounded = mean_numbers(survey, name, answer, words)
     own_places = places([(answer.mean, *ends)], low, high)[0]
     between = words["to"].format(**rounded)
-    return Row(words["mean"], rounded["about"], between, mean, f"{lower} … {upper}", words["mean"], *own_places, bounds)
+    about = UNKNOWN if leaves_open(survey, name, answer) else rounded["about"]
+    return Row(words["mean"], about, between, mean, f"{lower} … {upper}", words["mean"], *own_places, bounds)
 
 
-def main_rows(survey: Survey, name: str, answer: Any, words: Mapping[str, str], own: str) -> list[Row]:
-    """The rows that a card shows: of two answers one, since the other is the rest."""
-    every = list(rows(survey, name, answer, words, own))
+def main_rows(
+    survey: Survey, name: str, answer: Any, words: Mapping[str, str], own: str, *, signed: bool = False
+) -> list[Row]:
+    """The rows that a card shows: of two answers one, since the other is the rest.
+
+    Parameters
+    ----------
+    survey, name, answer, words, own, signed
+        As for all rows.
+    """
+    every = list(rows(survey, name, answer, words, own, signed=signed))
     return [every[lead(survey, name, answer)]] if len(every) == 2 else every
 
 

@@ -13,7 +13,7 @@ from bruit.collector import explanations
 from bruit.collector.bars import Row, is_mean, local, main_rows, percent, rows
 from bruit.collector.explanations import Dots, Why
 from bruit.collector.results import Group, QuestionResult, SurveyResults
-from bruit.collector.sentences import answers, headline, hidden_question, label, lead, leaves_open
+from bruit.collector.sentences import answers, headline, hidden_question, label, leaves_open, quoted_lead
 from bruit.pages import isolated
 from bruit.survey import Survey
 from bruit.survey.question import Question
@@ -112,7 +112,7 @@ class _Maker(NamedTuple):
         if not shown:
             return ResultCard(key, names, text, "", "", (), (), hidden)
         first = max(shown, key=self._weight)
-        quoted = self._quoted(first.name, first.answer)
+        quoted = quoted_lead(self.survey, first.name, first.answer, self.words, self.own)
         return ResultCard(
             key=key,
             attributes=names,
@@ -229,14 +229,6 @@ class _Maker(NamedTuple):
 
     def _member(self, group: Group) -> str:
         return isolated(label(self.survey, group.question, group.label, self.own))
-
-    def _quoted(self, name: str, answer: Any) -> str:
-        """The leading answer, as texts quote it."""
-        if is_mean(answer):
-            return ""
-        place = lead(self.survey, name, answer)
-        named = self._choice(name) or label(self.survey, name, str(answer.labels[place]), self.own)
-        return self.words["quoted"].format(text=isolated(named))
 
 
 def beyond_scale(table: Sequence[Row], answer: Any, n: int, words: Mapping[str, str]) -> str:

@@ -64,6 +64,7 @@ function go(number) {
 }
 
 function present(number = 0) {
+  if (!cardsOf(current()).length) return;
   root.dataset.mode = "present";
   go(number);
 }

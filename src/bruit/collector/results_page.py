@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bruit.collector.alarm import Deviation, is_tested
-from bruit.collector.bars import Row, local, percent, rows
+from bruit.collector.bars import Row, local, main_rows, percent, rows
 from bruit.collector.cards import ResultCard, beyond_scale, cards
 from bruit.collector.drawing import drawing
 from bruit.collector.estimates import question_table
+from bruit.collector.explanations import dots
 from bruit.collector.results import LEVEL, SurveyResults
-from bruit.collector.sentences import answers, headline, label, text
+from bruit.collector.sentences import answers, headline, label, quoted_lead, text
 from bruit.collector.wording import TEXTS
 from bruit.estimation import TableEstimate
 from bruit.oracles import Series
@@ -264,18 +265,20 @@ def _over(results: SurveyResults, series: Series, words: Mapping[str, str], own:
     if len(set(series.epochs)) == 1:
         remarks.append(words["over_same"])
     means = tuple(rows(survey, name, mean, words, own))
+    quoted = quoted_lead(survey, name, mean, words, own)
     return ResultCard(
         key=f"{name.replace(': ', '-')}-over-rounds",
         attributes=(name,),
         text=text(survey, name, own),
         lead=headline(survey, name, mean, words, own),
         reports=words["over_mean"],
-        rows=means,
+        rows=tuple(main_rows(survey, name, mean, words, own)),
         table=means,
         hidden=(),
         beyond_scale=beyond_scale(means, mean, _reports(results, name), words),
         notes=tuple(remarks),
-        changes=tuple(rows(survey, name, change, words, own, signed=True)),
+        dots=dots(survey, name, mean, quoted, words),
+        changes=tuple(main_rows(survey, name, change, words, own, signed=True)),
         caption=words["over_change"].format(last=numbers[-1], first=numbers[0]),
     )
 

@@ -18,11 +18,13 @@ __all__ = [
     "headline",
     "hidden_groups",
     "hidden_question",
+    "is_wide",
     "label",
     "lead",
     "leaves_open",
     "mean_numbers",
     "of_hundred",
+    "quoted_lead",
     "sentence",
     "text",
 ]
@@ -82,12 +84,18 @@ def headline(survey: Survey, name: str, answer: Any, words: Mapping[str, str], o
         return _mean(survey, name, answer, words)
     place = lead(survey, name, answer)
     ends = np.asarray(answer.interval(LEVEL), float).reshape(-1, 2)[place]
-    choice = _choice(survey, name, own)
-    named = choice or label(survey, name, str(answer.labels[place]), own)
-    kind = f"{'chosen' if choice else 'share'}_{'wide' if _widths(ends[None, :])[0] >= WIDE else 'only'}"
-    quoted = words["quoted"].format(text=isolated(named))
+    kind = f"{'chosen' if _choice(survey, name, own) else 'share'}_{'wide' if is_wide(*ends.tolist()) else 'only'}"
     numbers = of_hundred(float(answer.frequency[place]), ends.tolist(), words)
-    return words[kind].format(answer=quoted, **numbers) + "."
+    return words[kind].format(answer=quoted_lead(survey, name, answer, words, own), **numbers) + "."
+
+
+def quoted_lead(survey: Survey, name: str, answer: Any, words: Mapping[str, str], own: str) -> str:
+    """The answer that a headline names, quoted; of several choices, the choice. A mean has none."""
+    if not hasattr(answer, "frequency"):
+        return ""
+    value = str(answer.labels[lead(survey, name, answer)])
+    named = _choice(survey, name, own) or label(survey, name, value, own)
+    return words["quoted"].format(text=isolated(named))
 
 
 def lead(survey: Survey, name: str, answer: Any) -> int:
@@ -152,6 +160,11 @@ def _member(survey: Survey, group: Group, own: str) -> str:
 def answers(number: int, words: Mapping[str, str]) -> str:
     """So many answers."""
     return words["answers_one" if number == 1 else "answers_many"].format(n=number)
+
+
+def is_wide(low: float, high: float) -> bool:
+    """Whether an interval of shares leaves half of the scale open or more, so that no estimate is named."""
+    return min(high, 1.0) - max(low, 0.0) >= WIDE
 
 
 def _widths(ends: Any) -> Any:
