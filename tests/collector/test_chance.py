@@ -115,7 +115,7 @@ def test_the_text_says_by_which_numbers_the_estimate_is_found(language, tmp_path
 
 
 def filled(folder, path, opened, people):
-    """Results of so many people, of whom a third gives the last answer to every question."""
+    """Results of this many people, of whom a third gives the last answer to every question."""
     store = open_store(folder / "surveys.sqlite")
     links = "rounds =" in path.read_text(encoding="utf-8")
     open_survey = opened(store, path, "filled", links=links)

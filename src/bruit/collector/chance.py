@@ -40,7 +40,7 @@ class AnswerLaw:
     other: Fraction
 
     def reports(self, people: int | Fraction) -> Fraction:
-        """The share of reports that say the answer, where so many of 100 people truly would: q + x·(p − q)."""
+        """The share of reports that say the answer, where this many of 100 people truly would: q + x·(p − q)."""
         return self.other + Fraction(people) / 100 * (self.own - self.other)
 
     @property

@@ -95,7 +95,7 @@ def _lines(kind: str, text: str, y: int, room: int) -> Iterator[TextLine]:
 
 
 def broken(text: str, most: float) -> list[str]:
-    """A text in lines of so many letters, where wide ones count double; a longer word is cut.
+    """A text in lines of at most this many letters, where wide ones count double; a longer word is cut.
 
     >>> broken("How many hours did you sleep last night?", 22)
     ['How many hours did you', 'sleep last night?']

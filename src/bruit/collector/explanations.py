@@ -24,7 +24,7 @@ _SHORT = 20
 
 
 class Dots(NamedTuple):
-    """A hundred people as dots: at least so many would give an answer, and at most so many. Or a scale as dots.
+    """A hundred people as dots: how many give an answer at least, and how many at most. Or a scale as dots.
 
     Attributes
     ----------
@@ -71,21 +71,21 @@ class Why(NamedTuple):
 
     @property
     def observed(self) -> int:
-        """So many of 100 reports said it."""
+        """How many of 100 reports said it."""
         return rounded(100 * self.law.observed(self.estimate))
 
     @property
     def chance(self) -> int:
-        """So many of 100 reports would say it by chance alone."""
+        """How many of 100 reports would say it by chance alone."""
         return rounded(100 * self.law.by_chance)
 
     @property
     def closest(self) -> int:
-        """So many of 100 people give the nearest number of reports; at an end of the slider where noise goes beyond."""
+        """How many of 100 people give the nearest number of reports; 0 or 100 where noise goes beyond."""
         return rounded(100 * Fraction(min(max(self.estimate, 0.0), 1.0)))
 
     def table(self) -> dict[str, Any]:
-        """For 0, 1, … 100 people: so many of 100 reports, and of 1,000 for the bar; and what was observed."""
+        """For 0, 1, … 100 people: how many of 100 reports, and of 1,000 for the bar; and what was observed."""
         exact = [self.law.reports(people) for people in range(101)]
         return {
             "reports": [rounded(100 * share) for share in exact],
@@ -105,7 +105,7 @@ class Why(NamedTuple):
 
 
 def dots(survey: Survey, name: str, answer: Any, quoted: str, words: Mapping[str, str]) -> Dots:
-    """A hundred people, of which at least and at most so many give the leading answer; for a mean, its scale.
+    """A hundred people and how many of them give the leading answer, at least and at most; for a mean, its scale.
 
     Parameters
     ----------

@@ -99,7 +99,7 @@ function pressed(event) {
   steps[event.key]();
 }
 
-// The slider: what reports would say if so many people truly gave the answer.
+// The slider: what reports would say if this many people truly gave the answer.
 
 function moved(block) {
   const main = block.closest("main");

@@ -45,7 +45,7 @@ def page(results: SurveyResults, *, public: bool = False) -> bytes:
     results
         What is shown.
     public
-        Whether everybody may see it, and not only whoever runs the survey.
+        Whether everybody may see it, and not only the person who runs the survey.
     """
     return next(iter(pages(results, public=public).values()))
 
@@ -200,7 +200,7 @@ def held_back(results: SurveyResults, words: Mapping[str, str], *, for_asker: bo
     words
         The texts of the page.
     for_asker
-        Whether whoever runs the survey reads it, and may be shown the commands that include them or forget them.
+        Whether the person who runs the survey reads it, and may see the commands that include or forget them.
     """
     if not results.held_back or not results.rounds:
         return ""
