@@ -73,13 +73,13 @@ def test_a_hidden_choice_is_named_without_its_number_and_no_sum_is_shown(shown) 
 
 def test_groups_of_choices_are_one_part_each_and_hidden_ones_are_named(shown) -> None:
     (grades,) = made(shown)["seen"].groups
-    assert [caption.partition(":")[0] for caption, _ in grades.parts] == ["6th", "7th"]
-    assert all(len(rows) == 4 for _, rows in grades.parts)
+    assert [part.caption.partition(":")[0] for part in grades.parts] == ["6th", "7th"]
+    assert all(len(part.rows) == len(part.table) == 4 for part in grades.parts)
     *others, last = shown.rounds[1]
     first, second = last.groups
     partly = replace(last, groups=(first._replace(n=None, answer=None, hidden="follows"), second))
     (grades,) = made(replace(shown, rounds={1: (*others, partly)}))["seen"].groups
-    assert [len(rows) for _, rows in grades.parts] == [3, 4]
+    assert [len(part.rows) for part in grades.parts] == [3, 4]
     assert grades.hidden == (
         "Not shown, because what a smaller group sent would follow by subtraction: 6th (cheating).",
     )

@@ -108,7 +108,7 @@ def test_the_text_says_by_which_numbers_the_estimate_is_found(language, tmp_path
     explained = why(shown.survey, "drinks", question.answer, "“Yes”", TEXTS[language])
     assert all(number in explained.by_chance for number in ("50 ", "27 ", "73 "))
     share = float(question.answer.frequency[lead(shown.survey, "drinks", question.answer)])
-    written = f"{100 * share:.1f}".replace("-", "−").replace(".", TEXTS[language]["decimal"])
+    written = f"{100 * round(share, 3):.1f}".replace("-", "−").replace(".", TEXTS[language]["decimal"])
     assert f"= {written}\u00a0%." in explained.undone
     beyond = TEXTS[language]["why_below" if share < 0 else "why_above"]
     assert explained.undone.endswith(beyond) == (not 0 <= share <= 1)

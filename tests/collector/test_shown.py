@@ -81,7 +81,7 @@ def tally_of(survey: Survey, rare: set[str], strata: int, chance: random.Random)
     everybody = number_of_reports(chance)
     reports = {part: number_of_reports(chance) if drawn else everybody for part in design.parts}
     if drawn:
-        reports |= {part: chance.randint(0, LEAST // strata - 1) for part in rare}
+        reports |= {part: chance.randint(0, LEAST // strata - 1) for part in sorted(rare)}
     counts = np.zeros(design.cells, np.int64)
     if drawn:
         counts[: len(reports)] = list(reports.values())

@@ -18,14 +18,22 @@ from bruit.pages import isolated
 from bruit.survey import Survey
 from bruit.survey.question import Question
 
-__all__ = ["GroupCard", "ResultCard", "beyond_scale", "cards", "notes"]
+__all__ = ["GroupCard", "GroupPart", "ResultCard", "beyond_scale", "cards", "notes"]
+
+
+class GroupPart(NamedTuple):
+    """A group that is shown: its name with the number of its reports, its bars, and the table with all values."""
+
+    caption: str
+    rows: tuple[Row, ...]
+    table: tuple[Row, ...]
 
 
 class GroupCard(NamedTuple):
     """The groups by a question that is sent in clear: those that are shown, and why others are not."""
 
     heading: str
-    parts: tuple[tuple[str, tuple[Row, ...]], ...]
+    parts: tuple[GroupPart, ...]
     hidden: tuple[str, ...]
 
 
@@ -106,7 +114,7 @@ class _Maker(NamedTuple):
     def card(self, parts: Sequence[QuestionResult], key: str) -> ResultCard:
         shown = [part for part in parts if part.answer is not None]
         bars = tuple(row for part in shown for row in self._bars(part.name, part.answer))
-        table = tuple(row for part in shown for row in self._table(part))
+        table = tuple(row for part in shown for row in self._table(part.name, part.answer))
         text, names = self.question.text[self.own], tuple(part.name for part in shown)
         hidden = tuple(self._hidden(parts))
         if not shown:
@@ -144,12 +152,11 @@ class _Maker(NamedTuple):
         for row in main_rows(self.survey, name, answer, self.words, self.own):
             yield row._replace(label=self._choice(name) or row.label)
 
-    def _table(self, part: QuestionResult) -> Iterator[Row]:
-        every = rows(self.survey, part.name, part.answer, self.words, self.own)
-        if not self._several:
-            yield from every
-            return
-        yield from self._bars(part.name, part.answer)
+    def _table(self, name: str, answer: Any) -> Iterator[Row]:
+        if self._several:
+            yield from self._bars(name, answer)
+        else:
+            yield from rows(self.survey, name, answer, self.words, self.own)
 
     def _reports(self, shown: Sequence[QuestionResult], choices: int) -> str:
         """Where everybody reported on everything, the number of answers stands at the head of the page."""
@@ -203,15 +210,19 @@ class _Maker(NamedTuple):
                 hidden=tuple(self._hidden_groups(list(members.values()))),
             )
 
-    def _part(self, members: Sequence[tuple[str, Group]]) -> tuple[str, tuple[Row, ...]]:
-        """A group with the number of its reports, and its bars."""
+    def _part(self, members: Sequence[tuple[str, Group]]) -> GroupPart:
+        """A group with the number of its reports."""
         shown = [(name, group) for name, group in members if not group.hidden]
         low, high = self._sizes([group.n or 0 for _, group in shown], len(members))
         size = answers(low, self.words) if low == high else self.words["answers_each"].format(low=low, high=high)
         line = f"{self._member(shown[0][1])}{self.words['colon']} {size}"
         if any(leaves_open(self.survey, name, group.answer) for name, group in shown):
             line = f"{line}. {self.words['compare']}"
-        return line, tuple(row for name, group in shown for row in self._bars(name, group.answer))
+        return GroupPart(
+            caption=line,
+            rows=tuple(row for name, group in shown for row in self._bars(name, group.answer)),
+            table=tuple(row for name, group in shown for row in self._table(name, group.answer)),
+        )
 
     def _hidden_groups(self, every: Sequence[Sequence[tuple[str, Group]]]) -> Iterator[str]:
         """Which groups are not shown: a sentence for each reason, without numbers."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from bruit.tables.table import Column
 __all__ = ["question_table", "table"]
 
 _NAMES = ("round", "attribute", "group", "member", "answers", "label", "estimate", "standard_error", "lower", "upper")
+_TEXTS = ("attribute", "group", "member", "label")
 
 
 def table(results: SurveyResults) -> Table:
@@ -27,11 +28,14 @@ def table(results: SurveyResults) -> Table:
     results
         What is shown.
     """
-    return _table(results, list(_rows(results)), "Estimates of all questions")
+    return _table(results, list(_rows(results)), "Estimates of all questions", _NAMES)
 
 
 def question_table(results: SurveyResults, attributes: Collection[str], round_number: int | None = None) -> Table:
     """The rows of that table on some attributes, in one round or in all: what a card of the page shows.
+
+    Its numbers are those of the page, with as many digits: shares to a tenth of a percent, means with four digits. The
+    page may be public, and a file that is saved from it says nothing that it does not.
 
     Parameters
     ----------
@@ -42,29 +46,54 @@ def question_table(results: SurveyResults, attributes: Collection[str], round_nu
     round_number
         The round; None for all.
     """
-    rows = [row for row in _rows(results) if row[1] in attributes and round_number in (None, row[0])]
-    return _table(results, rows, "Estimates of a question")
+    rows = [
+        (*row[:6], *(_as_shown(number, row.is_mean) for number in (row.estimate, row.lower, row.upper)))
+        for row in _rows(results)
+        if row.attribute in attributes and round_number in (None, row.round)
+    ]
+    return _table(results, rows, "Estimates of a question", [name for name in _NAMES if name != "standard_error"])
 
 
-def _table(results: SurveyResults, rows: Sequence[tuple[Any, ...]], title: str) -> Table:
+def _as_shown(number: float, is_mean: bool) -> float:
+    return float(f"{number:.4g}") if is_mean else round(number, 3)
+
+
+class EstimateRow(NamedTuple):
+    """A value of an attribute in a group and a round, with its estimate."""
+
+    round: int
+    attribute: str
+    group: str
+    member: str
+    answers: int | None
+    label: str
+    estimate: float
+    standard_error: float
+    lower: float
+    upper: float
+    is_mean: bool = False
+
+
+def _table(results: SurveyResults, rows: Sequence[tuple[Any, ...]], title: str, names: Sequence[str]) -> Table:
     columns = [
-        Column(name, [row[place] for row in rows], kind="text" if place in (1, 2, 3, 5) else "number", write=str)
-        for place, name in enumerate(_NAMES)
+        Column(name, [row[place] for row in rows], kind="text" if name in _TEXTS else "number", write=str)
+        for place, name in enumerate(names)
     ]
     about = {"survey": results.survey.digest, "level": LEVEL, **_numbers(results)}
     return Table(title, columns, [], about)
 
 
-def _rows(results: SurveyResults) -> Iterator[tuple[Any, ...]]:
+def _rows(results: SurveyResults) -> Iterator[EstimateRow]:
     for number, questions in results.rounds.items():
         for question in questions:
             parts = [("", "", question.n, question.answer), *(group[:4] for group in question.groups)]
             for group, member, n, answer in parts:
+                is_mean = not hasattr(answer, "frequency")
                 for values in _values(answer):
-                    yield (number, question.name, group, member, n, *values)
+                    yield EstimateRow(number, question.name, group, member, n, *values, is_mean)
     for crossed in results.crossed:
-        for label, *numbers in _values(crossed.cells):
-            yield (1, " × ".join(crossed.names), "", "", crossed.n, label, *numbers)
+        for values in _values(crossed.cells):
+            yield EstimateRow(1, " × ".join(crossed.names), "", "", crossed.n, *values)
 
 
 def _values(answer: Any) -> Iterator[tuple[str, float, float, float, float]]:

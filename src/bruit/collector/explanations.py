@@ -180,7 +180,8 @@ def why(survey: Survey, name: str, answer: Any, quoted: str, words: Mapping[str,
     law = None if is_mean(answer) else law_of(survey.plan, name)
     if law is None:
         return None
-    estimate = float(answer.frequency[lead(survey, name, answer)])
+    # As the page shows it, so that what is observed says nothing more.
+    estimate = round(float(answer.frequency[lead(survey, name, answer)]), 3)
     ends = {"none": law.reports(0), "all": law.reports(100)}
     whole = {key: rounded(100 * share) for key, share in {"chance": law.by_chance, **ends}.items()}
     decimals = 1 if 100 * (law.own - law.other) >= _SHORT else 2

@@ -127,11 +127,14 @@ function save(name, content) {
 
 async function picture(svg) {
   const image = new Image();
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
-  await image.decode();
+  await new Promise((resolve, reject) => {
+    image.addEventListener("load", resolve);
+    image.addEventListener("error", reject);
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  });
   const canvas = document.createElement("canvas");
-  canvas.width = 2 * image.naturalWidth;
-  canvas.height = 2 * image.naturalHeight;
+  canvas.width = 2 * image.width;
+  canvas.height = 2 * image.height;
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
 }

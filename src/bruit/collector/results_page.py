@@ -180,7 +180,7 @@ def _sections(results: SurveyResults, words: Mapping[str, str], own: str) -> Ite
 def _rows(card: ResultCard) -> Iterator[Row]:
     """The rows of a card, for all people and for groups."""
     yield from (*card.table, *card.changes)
-    yield from (row for group in card.groups for _, part in group.parts for row in part)
+    yield from (row for group in card.groups for part in group.parts for row in part.table)
 
 
 def _guarantee(survey: Survey) -> str:
