@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from dataclasses import replace
 from fractions import Fraction
 from xml.etree import ElementTree
 
@@ -11,10 +12,12 @@ import pytest
 
 from bruit.collector.chance import law_of
 from bruit.collector.estimates import table
-from bruit.collector.results_page import languages, page, pages, question_files
+from bruit.collector.results_page import _file_name, languages, page, pages, question_files
+from bruit.survey import Survey
 
 from ..survey import browser as browsers
 from ..survey.test_browser import violations
+from ..surveys import rounds
 from .six import six
 
 pytestmark = pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
@@ -218,6 +221,13 @@ def test_a_projector_shows_no_number_that_the_page_does_not(content, visit) -> N
         tab.get_by_role("button", name="Next").click()
 
 
+def test_where_nothing_is_shown_there_is_nothing_to_present(shown, visit) -> None:
+    nothing = replace(shown, rounds={}, tallies={})
+    tab = visit(page(nothing), fragment="?present")
+    assert "Results are shown from 20 answers on" in seen(tab)
+    assert tab.locator("button:visible").all_inner_texts() == ["Français"]
+
+
 # The slider.
 
 
@@ -304,3 +314,14 @@ def test_each_question_has_a_table_and_a_picture_in_each_language(shown) -> None
     names = {name.removeprefix("question-") for name in question_files(shown)}
     keys = [question.name for question in shown.survey.sensitive]
     assert names == {f"{key}.{suffix}" for key in keys for suffix in ("csv", "en.svg", "fr.svg")}
+
+
+def test_no_label_is_a_part_of_the_name_of_a_file(tmp_path) -> None:
+    """A survey may come from somebody else, and a choice may be called like a path."""
+    text = rounds(["2020-01-05T08:00:00Z", "2020-01-06T08:00:00Z", "2020-01-07T08:00:00Z", "2020-01-08T08:00:00Z"])
+    several = '[[question]]\nname = "seen"\ntext = "Seen?"\nkind = "several"\nlabels = ["../../x", "a b"]\n'
+    path = tmp_path / "hostile.toml"
+    path.write_text(f"{text}{several}", encoding="utf-8")
+    survey = Survey.load(path)
+    names = [_file_name(survey, name) for name in survey.plan.schema]
+    assert names == ["slept", "seen-1", "seen-2"]

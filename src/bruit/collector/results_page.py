@@ -267,7 +267,7 @@ def _over(results: SurveyResults, series: Series, words: Mapping[str, str], own:
     means = tuple(rows(survey, name, mean, words, own))
     quoted = quoted_lead(survey, name, mean, words, own)
     return ResultCard(
-        key=f"{name.replace(': ', '-')}-over-rounds",
+        key=f"{_file_name(survey, name)}-over-rounds",
         attributes=(name,),
         text=text(survey, name, own),
         lead=headline(survey, name, mean, words, own),
@@ -281,6 +281,13 @@ def _over(results: SurveyResults, series: Series, words: Mapping[str, str], own:
         changes=tuple(main_rows(survey, name, change, words, own, signed=True)),
         caption=words["over_change"].format(last=numbers[-1], first=numbers[0]),
     )
+
+
+def _file_name(survey: Survey, name: str) -> str:
+    """An attribute as a part of names of files: its question, and the number of its choice, which may say anything."""
+    question = next(question for question in survey.sensitive if name in question.attribute_names)
+    place = question.attribute_names.index(name) + 1
+    return f"{question.name}-{place}" if question.kind == "several" else question.name
 
 
 def _reports(results: SurveyResults, name: str) -> int:
