@@ -88,3 +88,11 @@ def test_groups_of_choices_are_one_part_each_and_hidden_ones_are_named(shown) ->
 def test_the_page_has_a_section_for_each_question(shown) -> None:
     article = re.findall("<main.*?</main>", page(shown).decode(), re.DOTALL)[0]
     assert article.count('<section class="card"') == len(shown.survey.sensitive) == 6
+
+
+def test_the_notes_of_several_choices_are_of_the_least_certain_one(shown) -> None:
+    choices = [question for question in shown.rounds[1] if question.name.startswith("seen: ")]
+    widest = max(choices, key=lambda question: question.now).name.removeprefix("seen: ")
+    notes = made(shown)["seen"].notes
+    assert len(notes) == 3
+    assert all(line.startswith(f"{widest}: ") for line in notes)

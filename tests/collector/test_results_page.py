@@ -111,7 +111,7 @@ def test_it_is_printed_with_its_tables_and_without_its_buttons(content, visit) -
     tab.emulate_media(media="print")
     tab.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert tab.locator("main:not([hidden]) .sure table:visible").count() == 6
-    assert tab.locator("main:not([hidden]) .by table:visible").count() == 12
+    assert tab.locator("main:not([hidden]) .by .bars:visible").count() == 12
     assert tab.locator("button:visible, input:visible").count() == 0
     tab.evaluate("dispatchEvent(new Event('afterprint'))")
     tab.emulate_media(media="screen")

@@ -186,10 +186,11 @@ class _Maker(NamedTuple):
             yield line if len(hidden) == len(parts) else f"{names}{self.words['colon']} {line}"
 
     def _notes(self, shown: Sequence[QuestionResult]) -> Iterator[str]:
-        for part in shown:
-            choice = self._choice(part.name)
-            for line in notes(self.results, part, self.words):
-                yield f"{isolated(choice)}{self.words['colon']} {line}" if choice else line
+        """How far to trust the estimate; of several choices, that with the widest interval."""
+        part = max(shown, key=lambda part: part.now or 0.0)
+        choice = self._choice(part.name)
+        for line in notes(self.results, part, self.words):
+            yield f"{isolated(choice)}{self.words['colon']} {line}" if choice else line
 
     # Groups.
 
