@@ -52,7 +52,8 @@ class Drawing:
 
     def __init__(self, height: int, title: str, description: str) -> None:
         self.height = height
-        style = f"text{{font:14px system-ui,sans-serif}}{_rules(_LIGHT)}@media(prefers-color-scheme:dark){{{_rules(_DARK)}}}"
+        dark = f"@media(prefers-color-scheme:dark){{{_rules(_DARK)}}}"
+        style = f"text{{font:14px system-ui,sans-serif}}{_rules(_LIGHT)}{dark}"
         self.parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" width="480" height="{height * 480 // WIDTH}" '
             f'viewBox="0 0 {WIDTH} {height}" role="img" aria-labelledby="title what">',
@@ -82,7 +83,9 @@ class Drawing:
         """A remark at the left edge."""
         self.text(16, y, words, anchor="start", style=style)
 
-    def box(self, x: float, y: float, width: float, height: float, lines: Sequence[str], kind: str = "plain") -> None:
+    def box(  # noqa: PLR0917 - a place, a size, words and a kind
+        self, x: float, y: float, width: float, height: float, lines: Sequence[str], kind: str = "plain"
+    ) -> None:
         """A box whose upper left corner is at x and y, with lines of words in its middle."""
         self.parts.append(f'<rect class="{kind}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="6"/>')
         first = y + height / 2 + 5 - 9 * (len(lines) - 1)
@@ -158,7 +161,8 @@ def warner_tree() -> str:
         434,
         "Warner's randomised response as a tree",
         f"Of 100 people, {yes} would truly say yes. Each sends the true answer with chance 3/4 and the other one with "
-        f"chance 1/4. {reported} send yes. The estimate is (0.{reported} − 1/4) / (3/4 − 1/4), that is {estimate} of 100.",
+        f"chance 1/4. {reported} send yes. The estimate is (0.{reported} − 1/4) / (3/4 − 1/4), "
+        f"that is {estimate} of 100.",
     )
     drawing.heading(30, "Randomised response, ε = ln 3")
     drawing.text(20, 62, "true answer", anchor="start", style="faint")
@@ -191,7 +195,8 @@ def rsfd_attack() -> str:
         "RS+FD and the attack on it",
         "A person has three attributes. One, drawn at random, is reported through randomised response; the two others "
         "are fakes. The server sees three reports and not which is true. An attacker who knows that 5 % of people are "
-        f"sick, and that sex and vote are even, guesses the attribute sick: it was the true one with chance {share} %, the two others with {rest} % each.",
+        f"sick, and that sex and vote are even, guesses the attribute sick: it was the true one with chance {share} %, "
+        f"the two others with {rest} % each.",
     )
     drawing.heading(30, "RS+FD: one truth, two fakes")
     rows = (("sex", "F", "fake", "F"), ("sick", "no", "noise", "no"), ("vote", "B", "fake", "A"))
@@ -214,9 +219,7 @@ def rsfd_attack() -> str:
     for number, (name, chance) in enumerate((("sex", rest), ("sick", share), ("vote", rest))):
         y = 364 + 30 * number
         drawing.text(58, y + 18, name, anchor="end")
-        drawing.parts.append(
-            f'<rect class="{"true" if name == "sick" else "seen"}" x="66" y="{y + 2}" width="{chance * 4}" height="22" rx="3"/>'
-        )
+        drawing.box(66, y + 2, chance * 4, 22, [], "true" if name == "sick" else "seen")
         drawing.text(74 + chance * 4, y + 18, f"{chance} %", anchor="start")
     drawing.note(478, "After these three reports “sick” is the best guess.", style="ink")
     drawing.note(497, "By blind chance it would be right 33 times in 100.")
@@ -264,13 +267,8 @@ def ledger() -> str:
         "leaves no trace. Every line holds the digest of the line before it.",
     )
     drawing.heading(30, "A release, step by step")
-    steps = (
-        ("check", "budget", "plain"),
-        ("book", "on disk", "seen"),
-        ("draw", "noise", "chance"),
-        ("save", "result", "seen"),
-    )
-    for number, (verb, noun, kind) in enumerate(steps):
+    steps = ("check", "budget"), ("book", "on disk"), ("draw", "noise"), ("save", "result")
+    for number, ((verb, noun), kind) in enumerate(zip(steps, ("plain", "seen", "chance", "seen"), strict=True)):
         x = 16 + 96 * number
         drawing.box(x, 46, 80, 50, [verb, noun], kind)
         if number:
@@ -289,12 +287,9 @@ def ledger() -> str:
                 f'<path class="line" d="M60,{y + 17} H36 V{y - 31} H56" stroke-width="1.5" marker-end="url(#tip)"/>'
             )
     drawing.note(336, "Every line holds the digest of the line before it.")
-    for left, width, kind, words in (
-        (16, 184, "seen", "0.5 spent"),
-        (200, 110, "seen", "0.3"),
-        (310, 74, "plain", "0.2 left"),
-    ):
-        drawing.box(left, 352, width, 32, [words], kind)
+    drawing.box(16, 352, 184, 32, ["0.5 spent"], "seen")
+    drawing.box(200, 352, 110, 32, ["0.3"], "seen")
+    drawing.box(310, 352, 74, 32, ["0.2 left"])
     drawing.box(16, 402, 150, 34, ["new request: 0.4"], "true")
     drawing.arrow(166, 419, 196, 419)
     drawing.text(204, 424, "refused", anchor="start", style="bad")

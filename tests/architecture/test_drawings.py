@@ -17,7 +17,8 @@ _SVG = "{http://www.w3.org/2000/svg}"
 
 def _drawings() -> ModuleType:
     spec = importlib.util.spec_from_file_location("drawings", ROOT / "tools" / "drawings.py")
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -69,4 +70,5 @@ def test_letters_are_at_least_eleven_pixels_high_on_a_telephone(name: str) -> No
     text = (FIGURES / f"{name}.svg").read_text(encoding="utf-8")
     sizes = [float(size) for size in re.findall(r"(?:font:|font-size:)([\d.]+)px", text)]
     width = float(re.search(r'viewBox="0 0 (\d+)', text)[1])  # type: ignore[index]
-    assert sizes and min(sizes) * 350 / width >= 10.9
+    assert sizes
+    assert min(sizes) * 350 / width >= 10.9
