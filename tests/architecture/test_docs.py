@@ -134,9 +134,9 @@ def _name(path: Path) -> str:
     "docs/auditing.md",
     "docs/continual.md",
     "docs/learning.md",
-    "docs/numbers.md",
+    "docs/reference/numbers.md",
     "docs/releases.md",
-    "docs/studies.md",
+    "docs/how-to/run_the_studies.md",
 )
 @pytest.mark.parametrize("path", PAGES, ids=_name)
 def test_every_example_of_a_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
