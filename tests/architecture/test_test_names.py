@@ -42,7 +42,7 @@ CROSS_CUTTING = {
     "releases/test_rho": "the ρ of every release",
     "releases/test_written_numbers": "numbers on a grid, of every statistic",
     "studies/test_coverage": "the page docs/coverage.md",
-    "studies/test_judgements": "the page docs/judgements.md",
+    "studies/test_judgements": "the page docs/explanation/judgements.md",
     "studies/test_verdicts": "the judges of all studies",
     "survey/test_browser": "the page in a browser",
     "survey/test_browser_codes": "the page with codes in a browser",
