@@ -167,8 +167,8 @@ class Check:
         if fewest >= step:
             return []
         return [
-            f"One answer or table is drawn for each person: about {fewest:.0f} people report on each, and each is shown "
-            f"from {counted(step, 'report')} on. Lower shown_from, ask fewer questions, or ask more people."
+            f"One answer or table is drawn for each person: about {fewest:.0f} people report on each, and each is "
+            f"shown from {counted(step, 'report')} on. Lower shown_from, ask fewer questions, or ask more people."
         ]
 
     def _last_step(self) -> list[str]:

@@ -268,7 +268,7 @@ const MOST_WORDS_IN_ALL = 90;
 
 // Numbers with more values than this have buttons for larger steps too, of at most a part of the range.
 const MANY_VALUES = 12;
-const JUMPS = 8;
+const JUMPS = 5;
 
 // What a collector answers to a report that came after the survey was closed.
 const LATE = "410";
@@ -819,7 +819,7 @@ function start(survey) {
       isOnly ? null : honesty(),
       ...survey.questions.map((question, row) => field(question, row, isOnly)),
       paragraph("draw_text", {}, { class: "quiet" }),
-      moves(button("draw", finish, "main")),
+      ...moves(button("draw", finish, "main")),
     ];
   }
 
@@ -833,14 +833,14 @@ function start(survey) {
       bar,
       heading(survey.title[language]),
       field(survey.questions[step], step, true),
-      moves(step ? button("back", backward) : null, button("next", forward, "main")),
+      ...moves(step ? button("back", backward) : null, button("next", forward, "main")),
     ];
   }
 
   /** The ways on and back at the thumb, and below them the way out. */
-  const moves = (...all) => element(
-    "div", { class: "moves" }, buttons(...all), button("decline_after_all", leave, "quit"),
-  );
+  const moves = (...all) => [
+    element("div", { class: "moves" }, buttons(...all)), button("decline_after_all", leave, "quit"),
+  ];
 
   /** All answers, before the draw. */
   function summary() {
@@ -849,15 +849,15 @@ function start(survey) {
       again.setAttribute("aria-label", `${plain("change")}: ${question.text[language]}`);
       return element(
         "li", {}, element("div", {}, element("p", { class: "quiet", dir: "auto" }, question.text[language]),
-          element("p", { dir: "auto" }, chosen(question, answers[row])), mark("p", question)), again,
+          element("p", { dir: "auto" }, chosen(question, answers[row])), question.clear ? mark("p", question) : null), again,
       );
     };
     return [
       heading(survey.title[language]),
       subheading(say("questions")),
-      element("ul", { class: "summary" }, survey.questions.map(line)),
       paragraph("draw_text", {}, { class: "quiet" }),
-      moves(button("back", backward), button("draw", finish, "main")),
+      element("ul", { class: "summary" }, survey.questions.map(line)),
+      ...moves(button("back", backward), button("draw", finish, "main")),
     ];
   }
 
