@@ -75,6 +75,7 @@ def test_no_screen_breaks_a_rule_of_axe_in_the_dark_in_french_and_in_simple_word
     assert names == ["invitation", "unfolded", "missing", *["question"] * 5, "summary", "sent"]
 
 
+@pytest.mark.audit("390")
 @pytest.mark.parametrize(("width", "letters"), [(320, 100), (320, 200), (390, 200)])
 def test_a_narrow_screen_and_large_letters_cut_nothing_off(width, letters, write, visit):
     larger = (
@@ -230,6 +231,7 @@ def test_the_buttons_of_a_number_leave_no_trace_of_it_in_attributes(write, visit
     assert pages[0] == pages[1]
 
 
+@pytest.mark.audit("0-100", "1950")
 @pytest.mark.parametrize(
     ("low", "high", "step", "jump"), [(0, 10, 1, None), (0, 100, 1, 20), (1950, 2010, 1, 10), (0, 1, 0.01, 0.2)]
 )

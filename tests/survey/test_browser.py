@@ -11,7 +11,7 @@ import pytest
 from bruit.errors import DataError
 
 from ..plans import only_mechanism
-from ..surveys import LONG, MANY, ONE, TABLES
+from ..surveys import CHOICES, LONG, MANY, ONE, TABLES
 from . import browser as browsers
 from .browser import choose, text, unfolded
 from .browser import draw as send
@@ -134,6 +134,25 @@ def test_a_pair_of_answers_is_sent_and_read_as_a_pair(write, visit, collector):
     assert f"your device sent “{sent}”." in text(tab)
     tab.get_by_role("button", name=TRUE).click()
     assert ("Chance left your answer as it was." if cell == 5 else "Chance changed your answer.") in text(tab)
+
+
+def test_a_question_with_several_choices_is_one_question_on_every_screen(many, write, visit, collector):
+    tab = visit(page_of(many))
+    said = unfolded(tab)
+    assert "There are 4 protected questions." in said
+    assert "each choice counts on its own" in said
+    assert tab.locator("details h3").all_inner_texts() == [own.text["en"] for own in many.sensitive]
+    tab = visit(page_of(write(CHOICES)), path="/s/choices")
+    said = unfolded(tab)
+    assert "Your device picks one of the choices at random." in said
+    assert "sends only whether you ticked it" in said
+    assert not re.search("[0-9]+ (protected )?(question|answer)s", said)
+    take_part(tab)
+    assert " of " not in tab.locator("legend").inner_text()
+    choose(tab, "theft")
+    send(tab)
+    tab.get_by_role("heading", name="sent and counted").wait_for()
+    assert "Your device picked one choice by chance." in text(tab)
 
 
 @pytest.mark.audit

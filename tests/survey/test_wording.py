@@ -13,9 +13,9 @@ from bruit.survey import Survey
 from bruit.survey.wording import SIMPLE, TEXTS, spoken
 
 from ..surveys import MANY, ONE
+from .test_language import WORKED as GERMAN
 
 ADDRESSES, READINGS = ("vous", "tu"), ("standard", "simple")
-GERMAN = Path(__file__).parents[2] / "docs" / "guides" / "de.toml"
 #: Words that belong to one form of address; "s’il vous plaît" is one too.
 FORMAL = re.compile(r"\b(vous|votre|vos|vôtres?|(?!chez|assez)\w+ez)\b", re.IGNORECASE)
 FAMILIAR = re.compile(r"\b(tu|te|toi|ton|ta|tes|tiennes?)\b|\bt’", re.IGNORECASE)
@@ -129,25 +129,27 @@ def test_both_settings_are_read_and_make_another_survey(write) -> None:
         write(f'adress = "tu"\n{MANY}')
 
 
-def _german(folder: Path, extra: str = "") -> Survey:
-    (folder / "de.toml").write_text(GERMAN.read_text(encoding="utf-8") + extra, encoding="utf-8")
-    (folder / "class.toml").write_text(
-        ONE.replace("title", 'languages = ["de"]\naddress = "tu"\nreading = "simple"\ntitle'), encoding="utf-8"
-    )
+def _german(folder: Path, simple: str | None = None) -> Survey:
+    """A survey in German, in simple words; its texts have this section, or none."""
+    texts = GERMAN.read_text(encoding="utf-8").partition("[simple]")[0]
+    section = "" if simple is None else f"[simple]\n{simple}\n"
+    (folder / "de.toml").write_text(texts + section, encoding="utf-8")
+    settings = 'languages = ["de"]\naddress = "tu"\nreading = "simple"\n'
+    (folder / "class.toml").write_text(settings + ONE, encoding="utf-8")
     return Survey.load(folder / "class.toml")
 
 
 def test_a_language_from_outside_needs_neither_form_nor_simple_texts_and_may_have_both(tmp_path: Path) -> None:
     plain = _german(tmp_path)
-    assert plain.wording["de"]["brief_sure"] == spoken(TEXTS["en"] | _texts(GERMAN), "vous", "standard")["brief_sure"]
-    own = _german(tmp_path, '\n[simple]\nbrief_sure = "[Ihr wisst|Du weißt] es nicht."\n')
-    assert own.wording["de"]["brief_sure"] == "Du weißt es nicht."
+    assert plain.wording["de"] == {name: text for name, text in _texts(GERMAN).items() if name != SIMPLE}
+    own = _german(tmp_path, 'brief_sure = "[Sie wissen|Du weißt] es nicht."')
+    assert own.wording["de"] == {**plain.wording["de"], "brief_sure": "Du weißt es nicht."}
     assert own.digest != plain.digest
-    assert SIMPLE not in own.wording["de"]
+    assert "Du weißt es nicht." in own.page(address="report").decode()
     with pytest.raises(BruitError, match=r"no text 'simple\.yes'"):
-        _german(tmp_path, '\n[simple]\nyes = "Jo"\n')
+        _german(tmp_path, 'yes = "Jo"')
     with pytest.raises(BruitError, match=r"'simple\.may_decline' must have the places"):
-        _german(tmp_path, '\n[simple]\nmay_decline = "Nein"\n')
+        _german(tmp_path, 'may_decline = "Nein"')
 
 
 def _texts(path: Path) -> dict[str, str]:

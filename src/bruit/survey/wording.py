@@ -21,6 +21,8 @@ Address: TypeAlias = Literal["vous", "tu"]
 Reading: TypeAlias = Literal["standard", "simple"]
 #: How the texts of codes begin: of the page, and to print.
 CODE, PRINT = "code_", "print_"
+#: Texts of codes that a translation may lack: the page then has neither these nor those that they stand in place of.
+LATER_CODE = frozenset(f"{CODE}{name}" for name in ("brief_choices", "protection_choice", "protection_choices"))
 #: The section of a file with shorter wordings.
 SIMPLE = "simple"
 
