@@ -130,7 +130,7 @@ def test_in_the_last_epoch_another_device_is_sent_back_to_the_first_which_alone_
     assert "There is no further round" not in text(other)  # there is one, for the first device
     last = answer(4, tab.context)
     again(last)
-    assert "There is no further round." in text(last)
+    assert "There are no more rounds." in text(last)
 
 
 def test_every_attempt_of_a_round_sends_the_same_bytes_and_so_does_a_claim(answer, panel, collector):

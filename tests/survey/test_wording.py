@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bruit.errors import BruitError
+from bruit.sheets.phrases import _TEXTS as SHEETS
 from bruit.survey import Survey
 from bruit.survey.wording import SIMPLE, TEXTS, spoken
 
@@ -44,6 +45,15 @@ def test_every_french_text_keeps_to_one_form_of_address(reading: str) -> None:
         assert mixed == {}
         assert not [name for name, text in words.items() if re.search(r"[\[\]|]", text)]
     assert sum(bool(FORMAL.search(text)) for text in spoken(TEXTS["fr"], "vous", reading).values()) > 100
+
+
+def test_no_form_of_address_is_glued_to_the_word_after_it() -> None:
+    glued = re.compile(r"\w\[|\[[^\[\]|]*\w\|[^\[\]]*\]\w|\[[^\[\]|]*\|[^\[\]]*\w\]\w")
+    texts = [*TEXTS["fr"][SIMPLE].values(), *(text for name, text in TEXTS["fr"].items() if name != SIMPLE)]
+    texts += SHEETS["fr"]["survey"].values()
+    assert [text for text in texts if glued.search(text)] == []
+    assert glued.search("qui [vous|t’]a donné")
+    assert not glued.search("qui [vous |t’]a donné")
 
 
 def test_the_check_of_the_form_of_address_sees_both_forms() -> None:
