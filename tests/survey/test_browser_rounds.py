@@ -298,7 +298,7 @@ def test_whoever_leaves_after_the_claim_has_sent_no_answer_and_reads_what_was_no
     take_part(tab)
     choose(tab, "Yes")
     tab.get_by_role("button", name="I do not take part after all").click()
-    assert "Only that this browser uses the link was noted" in text(tab)
+    assert "the collector noted only that this browser uses the link" in text(tab)
     assert "Nothing was drawn, stored or sent" not in text(tab)
     (claim,) = collector.bodies
     panel.claim_body.parse(claim)
