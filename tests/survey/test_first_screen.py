@@ -163,6 +163,15 @@ def test_a_long_introduction_stands_below_the_buttons(write, visit):
         assert words(tab) <= MOST
 
 
+def test_a_long_question_is_quoted_by_its_first_words_and_is_whole_below(write, visit):
+    long = " ".join(["mot"] * 60)
+    text_of_survey = MANY.replace("Have you drunk", f"{long} have you drunk").replace("As-tu bu", f"{long} as-tu bu")
+    tab = visit(page_of(write(text_of_survey), "codes"), locale="fr")
+    assert words(tab) <= MOST
+    assert f"« {long[:31]} … »" in text(tab)
+    assert f"{long} as-tu bu de l’alcool cette semaine ?" in unfolded(tab)
+
+
 def test_the_count_of_words_sees_a_paragraph_that_is_planted(write, visit):
     tab = visit(page_of(write(ALCOHOL), "collector"))
     before = words(tab)

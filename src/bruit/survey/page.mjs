@@ -221,6 +221,12 @@ function wordsIn(part) {
   return part.textContent.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 }
 
+/** The first words of a text. */
+function shortened(text) {
+  const all = text.split(/\s+/);
+  return all.length > MOST_WORDS_QUOTED ? `${all.slice(0, MOST_WORDS_QUOTED).join(" ")} …` : text;
+}
+
 /** A hundred dots, some of them filled, for what the text beside it says. */
 function dots([count, of], label) {
   if (of !== 100) return null;
@@ -265,6 +271,9 @@ const OPEN_PATIENCE = 3000;
 // An introduction with more words, or one that makes more than so many with the rest, stands below the buttons.
 const MOST_WORDS = 20;
 const MOST_WORDS_IN_ALL = 90;
+
+// A question is quoted above the buttons with so many words at most; it is whole in what is folded below.
+const MOST_WORDS_QUOTED = 8;
 
 // Numbers with more values than this have buttons for larger steps too, of at most a part of the range.
 const MANY_VALUES = 12;
@@ -522,7 +531,7 @@ function start(survey) {
   }
 
   /** The odds are shown for the first of several. */
-  const exampleOf = () => element("p", { class: "quiet" }, quote(questionsName(survey.attributes[0])));
+  const exampleOf = () => element("p", { class: "quiet" }, quote(shortened(questionsName(survey.attributes[0]))));
 
   /** How often a message points to the own answer, and to another one: two sentences, and two pictures of them. */
   function odds(row, pictures) {
@@ -620,8 +629,9 @@ function start(survey) {
 
   /** Which answers are sent as they are, where there are any. */
   function inClear(name) {
-    const names = survey.questions.filter((question) => question.clear).map(({ text: own }) => quote(own[language]));
-    if (!names.length) return null;
+    const texts = survey.questions.filter((question) => question.clear).map(({ text: own }) => own[language]);
+    if (!texts.length) return null;
+    const names = texts.map((own) => quote(name === "brief_clear" ? shortened(own) : own));
     return paragraph(name, { questions: element("span", {}, separated(names)) }, { class: "clear" });
   }
 
