@@ -6,6 +6,7 @@ They need scikit-learn: ``pip install 'bruit[learn]'``.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bruit.learning.declared_scaler import DeclaredScaler
     from bruit.learning.honest import honest_split, randomize_labels
     from bruit.learning.kmeans import KMeans
     from bruit.learning.linear_regression import LinearRegression
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from bruit.learning.search import GridSearchCV, RandomizedSearchCV, SearchCost, search_cost
 
 __all__ = [
+    "DeclaredScaler",
     "GridSearchCV",
     "KMeans",
     "LinearRegression",
@@ -38,9 +40,27 @@ def __getattr__(name: str) -> Any:
 
     if find_spec("sklearn") is None:
         raise MissingExtraError("Learning", "learn")
-    from bruit.learning import honest, kmeans, linear_regression, local_naive_bayes, naive_bayes, privatizer, search
+    from bruit.learning import (
+        declared_scaler,
+        honest,
+        kmeans,
+        linear_regression,
+        local_naive_bayes,
+        naive_bayes,
+        privatizer,
+        search,
+    )
 
-    homes = (honest, kmeans, linear_regression, local_naive_bayes, naive_bayes, privatizer, search)
+    homes = (
+        declared_scaler,
+        honest,
+        kmeans,
+        linear_regression,
+        local_naive_bayes,
+        naive_bayes,
+        privatizer,
+        search,
+    )
     return next(getattr(home, name) for home in homes if hasattr(home, name))
 
 
