@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from bruit.learning.local_naive_bayes import LocalNaiveBayes
     from bruit.learning.naive_bayes import NaiveBayes
     from bruit.learning.privatizer import LocalPrivatizer
+    from bruit.learning.scores import Scores, private_cross_score, private_score
     from bruit.learning.search import GridSearchCV, RandomizedSearchCV, SearchCost, search_cost
 
 __all__ = [
@@ -24,8 +25,11 @@ __all__ = [
     "LocalPrivatizer",
     "NaiveBayes",
     "RandomizedSearchCV",
+    "Scores",
     "SearchCost",
     "honest_split",
+    "private_cross_score",
+    "private_score",
     "randomize_labels",
     "search_cost",
 ]
@@ -48,6 +52,7 @@ def __getattr__(name: str) -> Any:
         local_naive_bayes,
         naive_bayes,
         privatizer,
+        scores,
         search,
     )
 
@@ -59,6 +64,7 @@ def __getattr__(name: str) -> Any:
         local_naive_bayes,
         naive_bayes,
         privatizer,
+        scores,
         search,
     )
     return next(getattr(home, name) for home in homes if hasattr(home, name))
