@@ -84,7 +84,7 @@ def private_score(
 
     Guarantee
     ---------
-    A record is right or wrong, has one bounded loss and is in one of 128 cells: it changes whole numbers by a bounded
+    A record is right or wrong, has one bounded loss and is in one of 80 cells: it changes whole numbers by a bounded
     amount, for which discrete noise is added once. All scores are computed from the noisy numbers. The model is taken
     as public: what its own fit told is not part of this ε. Errors of the model on some record, numbers that are not
     finite, and targets that were not declared are refused before anything is booked; that they were refused is visible
