@@ -30,7 +30,7 @@ from bruit.learning import LinearRegression, NaiveBayes, Scores, private_score
 from bruit.learning._sums import SumNoise
 from bruit.learning.scores.estimates import NoisySums
 from bruit.learning.scores.intervals import half_width
-from bruit.learning.scores.predictions import Answers, ClassView, NumberView, outcomes
+from bruit.learning.scores.predictions import ClassView, NumberView, Predictions, outcomes
 from bruit.learning.scores.request import ScoreRequest
 from bruit.learning.scores.sums import (
     ANSWERS,
@@ -62,7 +62,7 @@ METRICS = [{"accuracy"}, {"auroc"}, {"accuracy", "log_loss"}, ALL]
 def one_record(view, value, target, label=0):
     """The whole numbers of one record that a model says this of."""
     values = np.array([[1 - value, value]]) if isinstance(view, ClassView) else np.array([[value]])
-    return view.integers(Answers(values, np.array([label]), 0.0), np.array([target]))
+    return view.integers(Predictions(values, np.array([label]), 0.0), np.array([target]))
 
 
 # What one record changes
@@ -178,7 +178,7 @@ def noiseless(view, rows, size=None):
 
 def test_without_noise_the_scores_are_those_of_scikit_learn():
     chances, labels = MODEL.predict_proba(X), MODEL.predict(X)
-    scores = noiseless(VIEW, VIEW.integers(Answers(chances, labels, 0.0), Y))
+    scores = noiseless(VIEW, VIEW.integers(Predictions(chances, labels, 0.0), Y))
     assert scores["accuracy"].value == exact.accuracy_score(Y, labels)
     assert scores["log loss"].value == pytest.approx(exact.log_loss(Y, np.clip(chances, 0.01, 0.99)), abs=1e-4)
     assert scores["AUROC"].value == pytest.approx(exact.roc_auc_score(Y, chances[:, 1]), abs=5e-4)
@@ -189,7 +189,7 @@ def test_without_noise_the_scores_are_those_of_scikit_learn():
 def test_without_noise_r2_is_that_of_scikit_learn():
     view = NumberView(-8.0, 8.0)
     guesses = LINE.predict(X)
-    rows = view.integers(Answers(guesses[:, None] / 8, np.zeros(len(X), int), 0.0), view.targets(NUMBER))
+    rows = view.integers(Predictions(guesses[:, None] / 8, np.zeros(len(X), int), 0.0), view.targets(NUMBER))
     scores = noiseless(view, rows)
     assert scores["R²"].value == pytest.approx(exact.r2_score(NUMBER, guesses), abs=2e-3)
     assert scores["RMSE"].value == pytest.approx(exact.root_mean_squared_error(NUMBER, guesses), abs=2e-2)
@@ -243,7 +243,7 @@ def coverage(trials, size, settings, seed, factor=1.0):
     view = request.view(LINE if regression else MODEL)
     sums = view.sums(request.row_neighbours)
     draw = np.random.default_rng(seed)
-    answers = Answers(LINE.predict(X)[:, None] / 8, np.zeros(len(X), int), 0.0) if regression else Answers(
+    answers = Predictions(LINE.predict(X)[:, None] / 8, np.zeros(len(X), int), 0.0) if regression else Predictions(
         MODEL.predict_proba(X), MODEL.predict(X), 0.0
     )  # fmt: skip
     rows = view.integers(answers, view.targets(NUMBER if regression else Y))
@@ -627,7 +627,7 @@ def test_a_result_travels_and_holds_noisy_numbers_alone():
     scores = private_score(MODEL, X, Y, epsilon=1.0, rng=1)
     again = pickle.loads(pickle.dumps(scores))
     assert again.to_json() == scores.to_json()
-    rows = VIEW.integers(Answers(MODEL.predict_proba(X), MODEL.predict(X), 0.0), Y)
+    rows = VIEW.integers(Predictions(MODEL.predict_proba(X), MODEL.predict(X), 0.0), Y)
     assert not np.array_equal(scores.ranks.counts.ravel(), exact_ranks(rows))
 
 

@@ -24,7 +24,7 @@ from bruit.learning.pipelines import exact_steps
 from bruit.learning.scores.predictions import rows_at
 from bruit.learning.scores.request import ScoreRequest
 from bruit.learning.scores.result import Scores
-from bruit.learning.scores.score import Total, _array
+from bruit.learning.scores.score import ScoreTotal, _array
 from bruit.learning.search import FitSpend, _cost
 from bruit.privacy.composition import sequential
 from bruit.typing import ColumnLike, SourceLike
@@ -95,7 +95,7 @@ def private_cross_score(
         train, test = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
         own = _fitted(fitted, _taken(rows, train), targets[train])
         view = request.view(own)
-        totals.append(Total(view, request.row_neighbours))
+        totals.append(ScoreTotal(view, request.row_neighbours))
         totals[-1].add(own, _taken(rows, test), targets[test])
     sums = functools.reduce(exact_sum, [total.sums for total in totals])
     scores = request.release(view, sums, sum(total.size for total in totals), ledger, rng)

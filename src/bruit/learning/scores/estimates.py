@@ -103,16 +103,16 @@ class RankTable:
 
     def calibration(self, bins: int = 8) -> Curve:
         """The share of positives among records of nearly the same probability; NaN where noise hides how many."""
-        each = CELLS // bins
-        counts = self.counts.reshape(2, bins, each)
+        width = CELLS // bins
+        counts = self.counts.reshape(2, bins, width)
         totals = counts.sum(axis=2)
         sizes = totals.sum(axis=0)
-        few = sizes < _FEW * self.error * math.sqrt(2 * each)
+        few = sizes < _FEW * self.error * math.sqrt(2 * width)
         sizes = np.where(few, np.nan, sizes)
         share = totals[1] / sizes
-        stated = (np.maximum(counts.sum(axis=0), 0) * MIDDLES.reshape(bins, each)).sum(axis=1)
+        stated = (np.maximum(counts.sum(axis=0), 0) * MIDDLES.reshape(bins, width)).sum(axis=1)
         stated /= np.maximum(np.maximum(counts.sum(axis=0), 0).sum(axis=1), 1e-9)
-        noise = self.error**2 * each * ((1 - share) ** 2 + share**2) / sizes**2
+        noise = self.error**2 * width * ((1 - share) ** 2 + share**2) / sizes**2
         cut = np.clip((totals[1] + 1) / (sizes + 2), 0, 1)
         return Curve(sizes, stated, np.clip(share, 0, 1), noise, cut * (1 - cut) / sizes)
 
@@ -129,7 +129,7 @@ class Curve(NamedTuple):
     def ends(self, level: float, *, sampled: bool) -> Floats:
         """The ends of the interval of every point, within 0..1; each by itself."""
         spread = np.sqrt(self.noise + (self.sampling if sampled else 0.0)) * special.ndtri((1 + level) / 2)
-        return np.clip(np.stack([self.up - spread, self.up + spread], axis=1), 0, 1)
+        return np.asarray(np.clip(np.stack([self.up - spread, self.up + spread], axis=1), 0, 1), np.float64)
 
 
 def _slope(along: Floats, up: Floats) -> Floats:
@@ -220,17 +220,17 @@ class NoisySums:
     def auroc(self) -> Score:
         """The chance that a positive stands before a negative, ties counting half."""
         negatives, positives = self.ranks
-        zero, one = (max(float(counts.sum()), 1.0) for counts in (negatives, positives))
-        below = (np.cumsum(negatives) - negatives / 2) / zero  # of each cell of positives
-        above = (one - np.cumsum(positives) + positives / 2) / one  # of each cell of negatives
-        value = float((positives * below).sum() / one)
+        negative, positive = (max(float(counts.sum()), 1.0) for counts in (negatives, positives))
+        below = (np.cumsum(negatives) - negatives / 2) / negative  # of each cell of positives
+        above = (positive - np.cumsum(positives) + positives / 2) / positive  # of each cell of negatives
+        value = float((positives * below).sum() / positive)
         sigma = self.cell_error
-        weights = np.append((above - value) / zero, (below - value) / one) * sigma
+        weights = np.append((above - value) / negative, (below - value) / positive) * sigma
         spreads = [
             max(float((counts * (part - value) ** 2).sum()) / size, 1 / (4 * size)) / size
-            for counts, part, size in ((negatives, above, zero), (positives, below, one))
+            for counts, part, size in ((negatives, above, negative), (positives, below, positive))
         ]
-        hidden = min(zero, one) < _FEW * sigma * math.sqrt(CELLS)
+        hidden = min(negative, positive) < _FEW * sigma * math.sqrt(CELLS)
         return self.score("AUROC", value, weights, sum(spreads), hidden=hidden)
 
     def brier(self) -> Score:

@@ -40,7 +40,7 @@ _TOGETHER = (
 )
 
 
-class Answers(NamedTuple):
+class Predictions(NamedTuple):
     """What a model says of some records: numbers to compare, the code of its label, and how they may be rounded."""
 
     values: Floats
@@ -48,18 +48,18 @@ class Answers(NamedTuple):
     rounding: float
 
 
-class View(Protocol):
+class ScoreView(Protocol):
     """How answers and targets become whole numbers."""
 
-    def answers(self, model: Any, rows: Any, many: int) -> Answers:
+    def answers(self, model: Any, rows: Any, many: int) -> Predictions:
         """What the model says of these records."""
         ...
 
-    def unsure(self, answers: Answers, targets: Any) -> NDArray[np.bool_]:
+    def unsure(self, answers: Predictions, targets: Any) -> NDArray[np.bool_]:
         """Which records could have other whole numbers within the rounding error."""
         ...
 
-    def integers(self, answers: Answers, targets: Any) -> dict[str, Counts]:
+    def integers(self, answers: Predictions, targets: Any) -> dict[str, Counts]:
         """The whole numbers of each record."""
         ...
 
@@ -80,7 +80,7 @@ class View(Protocol):
         ...
 
 
-def outcomes(model: Any, rows: Any, targets: Any, view: View) -> dict[str, Counts]:
+def outcomes(model: Any, rows: Any, targets: Any, view: ScoreView) -> dict[str, Counts]:
     """The whole numbers of some records, each as if the model had been asked for it alone."""
     together = view.answers(model, rows, len(targets))
     values, labels = together.values.copy(), together.labels.copy()
@@ -91,7 +91,7 @@ def outcomes(model: Any, rows: Any, targets: Any, view: View) -> dict[str, Count
         if not near.all() or (not values.shape[1] and alone.labels[0] != labels[place]):
             raise DataError(_TOGETHER)
         values[place], labels[place] = alone.values[0], alone.labels[0]
-    return view.integers(Answers(values, labels, together.rounding), targets)
+    return view.integers(Predictions(values, labels, together.rounding), targets)
 
 
 def rows_at(rows: Any, places: Any) -> Any:
@@ -126,7 +126,7 @@ class ClassView:
         """The codes of the classes."""
         return class_codes(column, self.classes)
 
-    def answers(self, model: Any, rows: Any, many: int) -> Answers:
+    def answers(self, model: Any, rows: Any, many: int) -> Predictions:
         """Probabilities in the order of the classes, or that of the positive one, and the code of the label."""
         labels = np.full(many, -1, np.int64)
         if "accuracy" in self.metrics or "log_loss" in self.metrics:
@@ -134,20 +134,20 @@ class ClassView:
             with translated(Exception, lambda _: DataError(_SHAPE.format(what="a label"))):
                 labels = _codes(np.asarray(said).reshape(many), self.classes)
         if self.method is None:
-            return Answers(np.empty((many, 0)), labels, 0.0)
+            return Predictions(np.empty((many, 0)), labels, 0.0)
         values = _called(model, self.method, rows)
         rounding = _ROUNDING_SINGLE if getattr(values, "dtype", None) in (np.float32, np.float16) else _ROUNDING
         if self.method == "decision_function":
             decision = _finite(values, many, 1, "a decision")
             sign = 1 if _codes(np.asarray(model.classes_), self.classes)[1] == self.positive else -1
-            return Answers(special.expit(sign * decision), labels, rounding)
+            return Predictions(special.expit(sign * decision), labels, rounding)
         known = np.asarray(model.classes_)
         probabilities = _finite(values, many, known.size, "a probability of each class")
         columns = np.zeros((many, self.classes.size + 1))  # the last one is of classes that were not declared
         columns[:, _codes(known, self.classes)] = np.clip(probabilities, 0, 1)
-        return Answers(columns[:, :-1], labels, rounding)
+        return Predictions(columns[:, :-1], labels, rounding)
 
-    def unsure(self, answers: Answers, targets: Counts) -> NDArray[np.bool_]:
+    def unsure(self, answers: Predictions, targets: Counts) -> NDArray[np.bool_]:
         """Where two classes are nearly as likely, or a loss or a cell is near its edge."""
         values, rounding = answers.values, answers.rounding
         doubtful = np.zeros(len(targets), bool)
@@ -159,13 +159,13 @@ class ClassView:
         elif "accuracy" in self.metrics:
             doubtful |= np.abs(values[:, 0] - 0.5) <= rounding
         less, more = (
-            self.integers(Answers(values + shift, answers.labels, 0.0), targets) for shift in (-rounding, rounding)
+            self.integers(Predictions(values + shift, answers.labels, 0.0), targets) for shift in (-rounding, rounding)
         )
         for name in ("loss", "cell"):
             doubtful |= less[name] != more[name] if name in less else False
         return doubtful
 
-    def integers(self, answers: Answers, targets: Counts) -> dict[str, Counts]:
+    def integers(self, answers: Predictions, targets: Counts) -> dict[str, Counts]:
         """Whether a record is right, the steps of its loss, its cell, and whether it is positive."""
         rows: dict[str, Counts] = {"right": (answers.labels == targets).astype(np.int64)}
         if "log_loss" in self.metrics:
@@ -219,22 +219,22 @@ class NumberView:
         with np.errstate(over="ignore"):
             return np.asarray((numbers - middle) / half, np.float64)
 
-    def answers(self, model: Any, rows: Any, many: int) -> Answers:
+    def answers(self, model: Any, rows: Any, many: int) -> Predictions:
         """Predictions in −1..1, or a little beyond."""
         values = _called(model, "predict", rows)
         rounding = _ROUNDING_SINGLE if getattr(values, "dtype", None) in (np.float32, np.float16) else _ROUNDING
         scaled = np.clip(self._scaled(_finite(values, many, 1, "a number")), -3.0, 3.0)
-        return Answers(scaled, np.zeros(many, np.int64), rounding)
+        return Predictions(scaled, np.zeros(many, np.int64), rounding)
 
-    def unsure(self, answers: Answers, targets: Floats) -> NDArray[np.bool_]:
+    def unsure(self, answers: Predictions, targets: Floats) -> NDArray[np.bool_]:
         """Where a squared error is near the edge of a step."""
         less, more = (
-            self.integers(Answers(answers.values + shift, answers.labels, 0.0), targets)["error"]
+            self.integers(Predictions(answers.values + shift, answers.labels, 0.0), targets)["error"]
             for shift in (-answers.rounding, answers.rounding)
         )
         return np.asarray(less != more)
 
-    def integers(self, answers: Answers, targets: Floats) -> dict[str, Counts]:
+    def integers(self, answers: Predictions, targets: Floats) -> dict[str, Counts]:
         """The steps of the target and of the squared error, which is at most half the distance of the bounds."""
         error = np.minimum(np.square(answers.values[:, 0] - targets), 1.0)
         return {

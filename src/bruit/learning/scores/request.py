@@ -17,7 +17,7 @@ from bruit.learning._base import Counts, seed_of
 from bruit.learning.linear_regression.model import _target_bounds
 from bruit.learning.naive_bayes.classes import declared_classes
 from bruit.learning.scores.estimates import METRICS, NoisySums
-from bruit.learning.scores.predictions import ClassView, NumberView, View
+from bruit.learning.scores.predictions import ClassView, NumberView, ScoreView
 from bruit.learning.scores.result import Scores
 from bruit.privacy.booking import Charge, booked
 from bruit.privacy.guarantee import Guarantee
@@ -86,7 +86,7 @@ class ScoreRequest:
         rho = epsilon_to_rho(self.guarantee.epsilon, self.guarantee.delta) if self.delta else None
         return Charge(self.guarantee, _LABEL, rho)
 
-    def view(self, model: Any) -> View:
+    def view(self, model: Any) -> ScoreView:
         """How answers of this model become whole numbers; refused if it cannot give what is asked."""
         if self.target_bounds is not None:
             return NumberView(*_target_bounds(self.target_bounds))
@@ -121,7 +121,7 @@ class ScoreRequest:
                 )
         return frozenset(wanted)
 
-    def release(self, view: View, exact: Counts, size: int, ledger: Any, rng: Any) -> Scores:
+    def release(self, view: ScoreView, exact: Counts, size: int, ledger: Any, rng: Any) -> Scores:
         """Book, draw the noise once, and compute every score from the noisy sums."""
         sums = view.sums(self.row_neighbours)
         noise = sums.noise(float(self.epsilon), float(self.delta), self.row_neighbours, self.times)
@@ -140,7 +140,7 @@ class ScoreRequest:
             notes=() if self.who is None else (self.who.describe(),),
         )
 
-    def _entropy(self, seed: Any, exact: Counts, view: View) -> Entropy:
+    def _entropy(self, seed: Any, exact: Counts, view: ScoreView) -> Entropy:
         """A new stream; a seed is mixed with the sums, so that folds and tables do not share noise."""
         if isinstance(seed, Entropy) or seed is None:
             return Entropy.resolve(seed, "score", _LABEL)

@@ -12,7 +12,7 @@ from bruit.engines import batch as batching
 from bruit.errors import DataError, ParameterError, translated
 from bruit.estimation.tally import exact_sum
 from bruit.learning._base import Counts, PrivateModel, _beside, _is_source, _is_table, is_mapping, seed_of
-from bruit.learning.scores.predictions import View, outcomes, rows_at
+from bruit.learning.scores.predictions import ScoreView, outcomes, rows_at
 from bruit.learning.scores.request import ScoreRequest
 from bruit.learning.scores.result import Scores
 from bruit.releases.person import Person, warn_of_people
@@ -124,16 +124,16 @@ def private_score(
     view = request.view(model)
     if request.who is None and _is_table(X):
         warn_of_people(X)
-    counted = Total(view, request.row_neighbours)
+    counted = ScoreTotal(view, request.row_neighbours)
     for own, target in _records(model, X, y, request.who, rng):
         counted.add(model, own, target)
     return request.release(view, counted.sums, counted.size, ledger, rng)
 
 
-class Total:
+class ScoreTotal:
     """The sums of scored records, and how many there were."""
 
-    def __init__(self, view: View, neighbours: str) -> None:
+    def __init__(self, view: ScoreView, neighbours: str) -> None:
         self._view = view
         self._layout = view.sums(neighbours)
         self.sums: Counts = np.zeros(len(self._layout.units), np.int64)

@@ -7,6 +7,7 @@ record of a regression has a target, its square, and a bounded squared error. Se
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -154,7 +155,7 @@ def _targets(rows: dict[str, Counts]) -> Counts:
     return np.array([target.sum(), (target * target - STEPS * STEPS // 2).sum()], np.int64)
 
 
-_COUNTERS = {
+_COUNTERS: dict[str, Callable[[dict[str, Counts]], Counts]] = {
     "answers": _answers,
     "losses": lambda rows: _with_squares(rows["loss"]),
     "ranks": _ranks,
