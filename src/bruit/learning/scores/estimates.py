@@ -86,7 +86,7 @@ class RankTable:
     error: float
     gaussian: bool
 
-    def roc(self) -> Curve:
+    def roc(self) -> ScoreCurve:
         """The share of positives by that of negatives at or above each edge of a cell, from the highest down."""
         above = np.cumsum(self.counts[:, ::-1], axis=1)[:, :-1]
         sizes = np.maximum(self.counts.sum(axis=1), 1.0)
@@ -99,9 +99,9 @@ class RankTable:
         # At a fixed share of negatives its error moves the curve by its slope, over a tenth of the range.
         slope = np.clip(_slope(negatives, positives), 0, 10)
         error = np.stack([noise[1] + slope**2 * noise[0], sampling[1] + slope**2 * sampling[0]])
-        return Curve(EDGES[CELLS - cells], negatives, positives, error[0], error[1])
+        return ScoreCurve(EDGES[CELLS - cells], negatives, positives, error[0], error[1])
 
-    def calibration(self, bins: int = 8) -> Curve:
+    def calibration(self, bins: int = 8) -> ScoreCurve:
         """The share of positives among records of nearly the same probability; NaN where noise hides how many."""
         width = CELLS // bins
         counts = self.counts.reshape(2, bins, width)
@@ -114,10 +114,10 @@ class RankTable:
         stated /= np.maximum(np.maximum(counts.sum(axis=0), 0).sum(axis=1), 1e-9)
         noise = self.error**2 * width * ((1 - share) ** 2 + share**2) / sizes**2
         cut = np.clip((totals[1] + 1) / (sizes + 2), 0, 1)
-        return Curve(sizes, stated, np.clip(share, 0, 1), noise, cut * (1 - cut) / sizes)
+        return ScoreCurve(sizes, stated, np.clip(share, 0, 1), noise, cut * (1 - cut) / sizes)
 
 
-class Curve(NamedTuple):
+class ScoreCurve(NamedTuple):
     """Points of a curve: what they belong to, their place, and the variance of noise and of sampling of the second."""
 
     of: Floats

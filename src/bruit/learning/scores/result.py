@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from bruit import _checks
 from bruit.errors import ParameterError
-from bruit.learning.scores.estimates import Curve, RankTable, Score
+from bruit.learning.scores.estimates import RankTable, Score, ScoreCurve
 from bruit.privacy.guarantee import Guarantee
 from bruit.tables import Column, Table, Tabular, decimals, digits, interval_of
 
@@ -133,7 +133,7 @@ class Scores(Tabular):
             )
         return self.ranks
 
-    def _ends(self, curve: Curve, level: float, about: About) -> Column:
+    def _ends(self, curve: ScoreCurve, level: float, about: About) -> Column:
         _checks.probability(level=level)
         rows = curve.ends(level, sampled=_is_sampled(about))
         return Column("interval", rows, interval_of(level), write=_written, parts=_ENDS)
