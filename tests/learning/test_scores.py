@@ -216,6 +216,23 @@ def test_cells_are_narrow_at_the_ends_and_every_probability_has_one():
     assert np.diff(EDGES)[0] < 0.002 < 0.03 < np.diff(EDGES).max() < 0.04
 
 
+@pytest.mark.audit
+@pytest.mark.parametrize(("shift", "most"), [(0.0, 4e-4), (2.0, 8e-4), (3.5, 2.5e-3)])
+def test_cells_cost_little_of_an_auroc_and_equal_ones_much_where_a_class_is_rare(shift, most):
+    """The table of the proof note, without noise."""
+    draw = np.random.default_rng(3)
+    rows = draw.normal(size=(203_000, 3))
+    target = (1.5 * rows[:, 0] + draw.normal(size=len(rows)) > shift).astype(int)
+    chance = PlainLogistic().fit(rows[:3000], target[:3000]).predict_proba(rows[3000:])[:, 1]
+    target = target[3000:]
+    errors = []
+    for cells in (cell_of(chance), np.minimum(chance * 64, 63).astype(int)):
+        ranked = exact.roc_auc_score(target, cells)
+        errors.append(ranked - exact.roc_auc_score(target, chance))
+    assert -most < errors[0] < 0
+    assert (errors[1] < -0.01) == (shift == 3.5), "the control"
+
+
 # Intervals
 
 
@@ -581,6 +598,7 @@ def test_the_same_seed_gives_the_same_scores_and_other_records_other_noise():
         ({"target_bounds": (0, 1), "metrics": "auroc"}, ParameterError),
         ({"target_bounds": (1, 0)}, ParameterError),
         ({"target_bounds": "ab"}, ParameterTypeError),
+        ({"ledger": 1.0}, ParameterTypeError),
     ],
     ids=str,
 )

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from bruit import Ledger
-from bruit.errors import BudgetError, DataError, ParameterError
+from bruit.errors import BudgetError, DataError, ParameterError, ParameterTypeError
 from bruit.learning import DeclaredScaler, LinearRegression, NaiveBayes, private_cross_score
 from bruit.learning.scores.cross import _folds
 
@@ -84,8 +84,10 @@ def test_the_fold_of_a_record_is_even_and_drawn_for_itself():
         ({"y": "kind"}, ParameterError),
         ({"y": np.zeros((2000, 2))}, DataError),
         ({"epsilon": None}, ParameterError),
+        ({"epsilonn": 1.0}, TypeError),
+        ({"ledger": 1.0}, ParameterTypeError),
     ],
-    ids=["one fold", "a person", "a name", "a matrix", "no epsilon"],
+    ids=["one fold", "a person", "a name", "a matrix", "no epsilon", "a misspelt option", "no ledger"],
 )
 def test_what_is_refused(arguments, error):
     settings = {"epsilon": 0.5, "y": Y} | arguments

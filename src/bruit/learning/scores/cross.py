@@ -7,7 +7,7 @@ folds of other records do not depend on it.
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from bruit.estimation.tally import exact_sum
 from bruit.learning._base import PrivateModel, announced, is_mapping, seed_of
 from bruit.learning.pipelines import exact_steps
 from bruit.learning.scores.predictions import rows_at
-from bruit.learning.scores.request import ScoreRequest
+from bruit.learning.scores.request import ScoreRequest, check_ledger
 from bruit.learning.scores.result import Scores
 from bruit.learning.scores.score import ScoreTotal, _array
 from bruit.learning.search import FitSpend, _cost
@@ -79,7 +79,8 @@ def private_cross_score(
     (1.0, 2.5, 2.0)
     """
     _checks.integer(low=2, high=100, folds=folds)
-    request = ScoreRequest(**options)
+    check_ledger(ledger)
+    request = _request(options)
     if request.who is not None:
         raise ParameterError("Cross-validation protects a row: where people have several rows, use private_score.")
     if exact_steps(model) or not _is_private(model):
@@ -103,6 +104,13 @@ def private_cross_score(
     whole = sequential([*[fit] * (folds - 1), request.guarantee])
     note = f"{folds} folds; with the fits a record loses at most {whole}"
     return replace(scores, total=whole, notes=(*scores.notes, note))
+
+
+def _request(options: dict[str, Any]) -> ScoreRequest:
+    unknown = sorted(set(options) - {field.name for field in fields(ScoreRequest)})
+    if unknown:
+        raise TypeError(f"private_cross_score() got an unexpected keyword argument {unknown[0]!r}")
+    return ScoreRequest(**{"epsilon": None, **options})
 
 
 def _is_private(model: Any) -> bool:

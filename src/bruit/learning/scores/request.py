@@ -12,7 +12,7 @@ from sklearn.base import is_regressor
 
 from bruit import _checks, documents
 from bruit.entropy import Entropy
-from bruit.errors import ParameterError
+from bruit.errors import ParameterError, ParameterTypeError
 from bruit.learning._base import Counts, seed_of
 from bruit.learning.linear_regression.model import _target_bounds
 from bruit.learning.naive_bayes.classes import declared_classes
@@ -150,6 +150,12 @@ class ScoreRequest:
         return Entropy.resolve(
             seed, "score", documents.digest({**design, "person": person, "view": view.describe(), "data": data})
         )
+
+
+def check_ledger(ledger: Any) -> None:
+    """That a ledger is one, before anything is read."""
+    if ledger is not None and not hasattr(ledger, "book"):
+        raise ParameterTypeError("ledger must be a bruit.Ledger, or a part of one.")
 
 
 def _positive(positive: Any, classes: NDArray[Any]) -> int | None:

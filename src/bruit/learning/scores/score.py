@@ -13,7 +13,7 @@ from bruit.errors import DataError, ParameterError, translated
 from bruit.estimation.tally import exact_sum
 from bruit.learning._base import Counts, PrivateModel, _beside, _is_source, _is_table, is_mapping, seed_of
 from bruit.learning.scores.predictions import ScoreView, outcomes, rows_at
-from bruit.learning.scores.request import ScoreRequest
+from bruit.learning.scores.request import ScoreRequest, check_ledger
 from bruit.learning.scores.result import Scores
 from bruit.releases.person import Person, warn_of_people
 from bruit.tables.table import frame
@@ -121,6 +121,7 @@ def private_score(
         rows=rows,
     )
     seed_of(rng, None, draw=False)
+    check_ledger(ledger)
     view = request.view(model)
     if request.who is None and _is_table(X):
         warn_of_people(X)
