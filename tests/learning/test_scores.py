@@ -301,8 +301,8 @@ def test_intervals_cover_the_score_of_the_rows_and_of_the_population(settings):
 @pytest.mark.audit
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_intervals_do_not_cover_far_too_much(settings):
-    shares = np.array(list(coverage(1500, 4000, settings, 9).values()))
-    assert (shares >= 0.92).all()
+    shares = np.array(list(coverage(1000, 4000, settings, 9).values()))
+    assert (shares >= 0.915).all()  # five standard deviations below .95
     assert (shares <= 0.985).all()
 
 

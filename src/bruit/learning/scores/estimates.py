@@ -260,12 +260,12 @@ class NoisySums:
         mean, variance, square = self._moments(size)
         target, spread = self.errors["targets"] / [STEPS, STEPS**2] / size
         error = self.errors["errors"][0] / STEPS / size
-        floor = max(variance, 1e-12)
+        noise = math.sqrt(spread**2 + (2 * mean * target) ** 2 + (counted * (variance - mean**2 - 0.5)) ** 2)
+        floor = max(variance, 2 * noise, 1e-12)  # where noise hides the variance, the interval says so
         ratio = square / floor
         # R² = 1 − s/v: what the noises of s, of Σt, of Σt² and of the number do to it.
         of_size = ((square - 0.5) - ratio * ((variance + mean**2 - 0.5) - 2 * mean**2)) * counted
         weights = np.array([error, 2 * mean * ratio * target, ratio * spread, of_size]) / floor
-        noise = math.sqrt(spread**2 + (2 * mean * target) ** 2 + (counted * (variance - mean**2 - 0.5)) ** 2)
         fourth = max(self.sums["errors"][1] / STEPS**2 / size + 0.5, square**2)
         # As for a normal target, with the errors' own fourth moment: Var(e²) + k²·2v² − 2k·2s².
         sampling = (max(fourth - square**2, 2 * square**2) + 2 * square**2 - 4 * ratio * square**2) / floor**2 / size

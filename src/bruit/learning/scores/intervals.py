@@ -17,7 +17,9 @@ from scipy import special
 from bruit.learning.scores.sums import Floats
 
 #: The period of the Fourier series, in standard deviations, and its terms.
-_PERIOD, _TERMS = 100.0, 8192
+_PERIOD, _TERMS = 60.0, 4096
+#: Noises with less than this share of the variance are taken together as normal; quantiles change by under 0.5 %.
+_SMALL = 0.02
 
 
 def half_width(weights: Floats, sampling: float, level: float, *, gaussian: bool) -> float:
@@ -40,25 +42,25 @@ def half_width(weights: Floats, sampling: float, level: float, *, gaussian: bool
         return 0.0
     if gaussian:
         return total * float(special.ndtri((1 + level) / 2))
-    largest = np.sort(variances)[::-1] / total**2
-    return total * _laplace_quantile(tuple(largest.round(9).tolist()), round(sampling / total**2, 9), level)
+    shares = np.sort(variances)[::-1] / total**2
+    large = shares[shares >= _SMALL].round(9)
+    return total * _laplace_quantile(tuple(large.tolist()), round(max(0.0, 1 - float(large.sum())), 9), level)
 
 
 @functools.lru_cache(maxsize=512)
-def _laplace_quantile(variances: tuple[float, ...], sampling: float, level: float) -> float:
+def _laplace_quantile(variances: tuple[float, ...], normal: float, level: float) -> float:
     """The same for Laplace noises of these variances, which sum to 1 with that of a normal error."""
     steps = 2 * math.pi / _PERIOD * np.arange(1, _TERMS + 1)
-    logarithm = -sampling * steps**2 / 2
+    logarithm = -normal * steps**2 / 2
     for variance in variances:
-        if variance:
-            logarithm -= np.log1p(variance * steps**2 / 2)
+        logarithm -= np.log1p(variance * steps**2 / 2)
     terms = np.exp(logarithm) / steps
 
     def covered(width: float) -> float:
         return (2 * width + 4 * float((terms * np.sin(steps * width)).sum())) / _PERIOD
 
     low, high = 0.0, _PERIOD / 2
-    for _ in range(50):
+    for _ in range(40):
         middle = (low + high) / 2
         low, high = (middle, high) if covered(middle) < level else (low, middle)
     return high

@@ -144,7 +144,9 @@ class Scores(Tabular):
 
 def _written(pair: Any) -> str:
     """The ends with as many decimals as the scores have."""
-    return " … ".join("−∞" if end == -math.inf else "" if math.isnan(end) else _DECIMALS(end) for end in pair)
+    if math.isnan(pair[0]):
+        return "too few records"
+    return " … ".join("−∞" if end == -math.inf else _DECIMALS(end) for end in pair)
 
 
 def _is_sampled(about: About) -> bool:
