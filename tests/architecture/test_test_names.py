@@ -19,7 +19,7 @@ CROSS_CUTTING = {
     "test_marks": "tests/marks.py",
     "test_recorded": "everything that stays byte for byte",
     "cards/test_javascript": "the sampler in JavaScript",
-    "cards/test_specification": "the page docs/cards.md",
+    "cards/test_specification": "the page docs/reference/cards.md",
     "cli/test_canary": "no command shows a value",
     "cli/test_commands": "the help and the first steps of all commands",
     "cli/test_kills": "release, publish and limits, killed",

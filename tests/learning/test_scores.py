@@ -617,8 +617,12 @@ def test_a_regression_asks_for_its_bounds_and_a_decision_gives_no_log_loss():
 def test_undeclared_targets_and_rows_that_do_not_fit_are_refused():
     with pytest.raises(DataError, match="declared classes"):
         private_score(MODEL, X, Y + 1, epsilon=1.0)
+    for target in ([*Y.tolist(), 1], Y[:-1]):
+        for rows in (X, X.tolist(), pd.DataFrame(X), {"a": X[:, 0], "b": X[:, 1]}):
+            with pytest.raises(DataError, match=r"one entry each|same number of rows|same length"):
+                private_score(MODEL, rows, target, epsilon=1.0)
     with pytest.raises(DataError):
-        private_score(MODEL, X, [*Y[:-1].tolist(), 0, 1], epsilon=1.0)
+        private_score(MODEL, 3, Y, epsilon=1.0)
 
 
 # The result

@@ -83,11 +83,12 @@ def test_the_fold_of_a_record_is_even_and_drawn_for_itself():
         ({"person": "user", "rows": 2}, ParameterError),
         ({"y": "kind"}, ParameterError),
         ({"y": np.zeros((2000, 2))}, DataError),
+        ({"y": Y[:-1]}, DataError),
         ({"epsilon": None}, ParameterError),
         ({"epsilonn": 1.0}, TypeError),
         ({"ledger": 1.0}, ParameterTypeError),
     ],
-    ids=["one fold", "a person", "a name", "a matrix", "no epsilon", "a misspelt option", "no ledger"],
+    ids=["one fold", "a person", "a name", "a matrix", "too few", "no epsilon", "a misspelt option", "no ledger"],
 )
 def test_what_is_refused(arguments, error):
     settings = {"epsilon": 0.5, "y": Y} | arguments

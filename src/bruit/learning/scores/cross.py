@@ -21,7 +21,7 @@ from bruit.errors import DataError, ParameterError, translated
 from bruit.estimation.tally import exact_sum
 from bruit.learning._base import PrivateModel, announced, is_mapping, seed_of
 from bruit.learning.pipelines import exact_steps
-from bruit.learning.scores.predictions import rows_at
+from bruit.learning.scores.predictions import check_length, rows_at
 from bruit.learning.scores.request import ScoreRequest, check_ledger
 from bruit.learning.scores.result import Scores
 from bruit.learning.scores.score import ScoreTotal, _array
@@ -89,15 +89,16 @@ def private_cross_score(
     spends = _cost(fitted, X, y, None).times(folds).spends
     _check_ledgers(spends, ledger, request)
     seed = seed_of(rng, None)
-    rows, targets = _array(X), _targets(y)
+    rows, targets = dict(X) if is_mapping(X) else _array(X), _targets(y)
+    check_length(rows, len(targets))
     fold_of = _folds(len(targets), folds, seed)
     totals = []
     for fold in range(folds):
         train, test = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
-        own = _fitted(fitted, _taken(rows, train), targets[train])
+        own = _fitted(fitted, rows_at(rows, train), targets[train])
         view = request.view(own)
         totals.append(ScoreTotal(view, request.row_neighbours))
-        totals[-1].add(own, _taken(rows, test), targets[test])
+        totals[-1].add(own, rows_at(rows, test), targets[test])
     sums = functools.reduce(exact_sum, [total.sums for total in totals])
     scores = request.release(view, sums, sum(total.size for total in totals), ledger, rng)
     fit = sequential(spend.line.guarantee for spend in spends)
@@ -147,11 +148,6 @@ def _folds(many: int, folds: int, seed: Entropy | int | None) -> NDArray[np.int6
 def _fitted(model: Any, rows: Any, targets: Any) -> Any:
     with announced():
         return clone(model).fit(rows, targets)
-
-
-def _taken(rows: Any, places: NDArray[np.int64]) -> Any:
-    with translated(Exception, lambda _: DataError("X and y must have one entry each for every record.")):
-        return rows_at(rows, places) if not is_mapping(rows) else rows_at(dict(rows), places)
 
 
 def _targets(y: Any) -> NDArray[Any]:

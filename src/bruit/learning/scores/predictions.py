@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import special
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
 
 from bruit.errors import BruitError, DataError, ParameterError, translated
 from bruit.learning._features import as_numbers
@@ -92,6 +93,15 @@ def outcomes(model: Any, rows: Any, targets: Any, view: ScoreView) -> dict[str, 
             raise DataError(_TOGETHER)
         values[place], labels[place] = alone.values[0], alone.labels[0]
     return view.integers(Predictions(values, labels, together.rounding), targets)
+
+
+def check_length(rows: Any, many: int) -> None:
+    """That there are as many rows as targets; how many is not said."""
+    rule = "X and y must have one entry each for every record: they have inconsistent numbers of samples."
+    with translated(Exception, lambda _: DataError(rule)):
+        lengths = {len(column) for column in rows.values()} if isinstance(rows, Mapping) else {_num_samples(rows)}
+    if lengths != {many}:
+        raise DataError(rule)
 
 
 def rows_at(rows: Any, places: Any) -> Any:

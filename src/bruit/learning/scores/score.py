@@ -12,7 +12,7 @@ from bruit.engines import batch as batching
 from bruit.errors import DataError, ParameterError, translated
 from bruit.estimation.tally import exact_sum
 from bruit.learning._base import Counts, PrivateModel, _beside, _is_source, _is_table, is_mapping, seed_of
-from bruit.learning.scores.predictions import ScoreView, outcomes, rows_at
+from bruit.learning.scores.predictions import ScoreView, check_length, outcomes, rows_at
 from bruit.learning.scores.request import ScoreRequest, check_ledger
 from bruit.learning.scores.result import Scores
 from bruit.releases.person import Person, warn_of_people
@@ -143,11 +143,10 @@ class ScoreTotal:
     def add(self, model: Any, rows: Any, target: Any) -> None:
         """Score some records."""
         targets = self._view.targets(target)
+        check_length(rows, len(targets))
         for first in range(0, len(targets), _BLOCK):
             places = np.arange(first, min(first + _BLOCK, len(targets)))
-            with translated(Exception, lambda _: DataError("X and y must have one entry each for every record.")):
-                block = rows_at(rows, places)
-            counted = self._layout.count(outcomes(model, block, targets[places], self._view))
+            counted = self._layout.count(outcomes(model, rows_at(rows, places), targets[places], self._view))
             self.sums = exact_sum(self.sums, counted)
         self.size += len(targets)
 
