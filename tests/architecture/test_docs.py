@@ -133,8 +133,8 @@ def _name(path: Path) -> str:
     "docs/add_a_release.md",
     "docs/how-to/audit_a_guarantee.md",
     "docs/how-to/learn_from_randomised_data.md",
-    "docs/numbers.md",
-    "docs/studies.md",
+    "docs/how-to/run_the_studies.md",
+    "docs/reference/numbers.md",
 )
 @pytest.mark.parametrize("path", PAGES, ids=_name)
 def test_every_example_of_a_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
