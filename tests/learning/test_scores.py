@@ -24,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from bruit import Ledger
+from bruit import Entropy, Ledger
 from bruit.errors import BudgetError, DataError, ParameterError, ParameterTypeError
 from bruit.learning import LinearRegression, NaiveBayes, Scores, private_score
 from bruit.learning._sums import SumNoise
@@ -511,6 +511,73 @@ def test_the_cell_of_a_record_does_not_depend_on_how_many_are_asked_for():
     assert seen == [{19}, {19}]
     together = Rounding().predict_proba(X[:110])[:, 1]
     assert set(cell_of(together).tolist()) == {20}, "the control: together they are in another cell"
+
+
+# The whole call, from records to the law of its release
+
+
+def release_of(monkeypatch, model, rows, settings):
+    """The noise and the exact sums of a call, with a fixed stream for the rows of people."""
+    seen = []
+    draw = SumNoise.draw
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            SumNoise, "draw", lambda noise, sums, entropy: seen.append((noise, sums)) or draw(noise, sums, entropy)
+        )
+        private_score(model, rows, "y", rng=Entropy(1), **settings)
+    ((noise, sums),) = seen
+    return noise, sums
+
+
+def people(*records):
+    """A table of people: who, a number of which the model says 1 if it is positive, and the truth."""
+    users, numbers, targets = zip(*records, strict=True)
+    return {"user": np.array(users), "a": np.array(numbers), "y": np.array(targets)}
+
+
+class Sign(Odd):
+    """Sure of 1 where the number is positive."""
+
+    feature_names_in_ = np.array(["a"])
+
+
+FEW = [(1, -1.0, 0), (2, 1.0, 1), (3, 1.0, 0)]
+#: Neighbouring tables: a surely wrong record added, a right one replaced by a wrong one, and people with two rows each.
+NEIGHBOURS = {
+    "add-remove": (FEW, [*FEW, (4, 1.0, 0)], {}),
+    "replace": ([*FEW, (4, -1.0, 0)], [*FEW, (4, -1.0, 1)], {"neighbours": "replace"}),
+    "a person added": (FEW, [*FEW, (4, 1.0, 0), (4, 1.0, 0), (4, 1.0, 0)], {"person": "user", "rows": 2}),
+    "a person replaced": (
+        [*FEW, (4, -1.0, 0), (4, -1.0, 0)],
+        [*FEW, (5, -1.0, 1), (5, -1.0, 1), (5, -1.0, 1)],
+        {"person": "user", "rows": 2, "neighbours": "replace"},
+    ),
+}
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize("name", NEIGHBOURS)
+def test_the_release_of_a_whole_call_loses_epsilon_between_neighbours_and_no_more(monkeypatch, name, delta):
+    first, second, settings = NEIGHBOURS[name]
+    options = {"epsilon": 1.0, "delta": delta, **settings}
+    tables = [people(*records) for records in (first, second)]
+    if "person" not in settings:
+        tables = [{key: column for key, column in table.items() if key != "user"} for table in tables]
+    (noise, before), (same, after) = (release_of(monkeypatch, Sign(), table, options) for table in tables)
+    assert noise == same
+    allowed = Fraction(noise.rho) if delta else Fraction(1)
+    # In L2 a replaced person counts as 2r rows that all change the same sums, and rows of two people seldom do.
+    least = Fraction(1, 2) if delta and name == "a person replaced" else Fraction(95, 100)
+    assert allowed * least < noise.loss_between(before, after) <= allowed
+
+
+def test_a_person_s_third_row_would_be_seen(monkeypatch):
+    first, second, settings = NEIGHBOURS["a person added"]
+    tables = [people(*records) for records in (first, second)]
+    options = {"epsilon": 1.0, **settings, "rows": 3}
+    (_, before), (_, after) = (release_of(monkeypatch, Sign(), table, options) for table in tables)
+    noise, _ = release_of(monkeypatch, Sign(), tables[0], {"epsilon": 1.0, **settings})
+    assert noise.loss_between(before, after) > 1
 
 
 # Booking and silence
