@@ -19,7 +19,7 @@ from bruit import _checks
 from bruit.entropy import Entropy
 from bruit.errors import DataError, ParameterError, translated
 from bruit.estimation.tally import exact_sum
-from bruit.learning._base import PrivateModel, announced, is_mapping, seed_of
+from bruit.learning._base import PrivateModel, announced, seed_of
 from bruit.learning.pipelines import exact_steps
 from bruit.learning.scores.predictions import check_length, rows_at
 from bruit.learning.scores.request import ScoreRequest, check_ledger
@@ -89,7 +89,7 @@ def private_cross_score(
     spends = _cost(fitted, X, y, None).times(folds).spends
     _check_ledgers(spends, ledger, request)
     seed = seed_of(rng, None)
-    rows, targets = dict(X) if is_mapping(X) else _array(X), _targets(y)
+    rows, targets = _array(X), _targets(y)
     check_length(rows, len(targets))
     fold_of = _folds(len(targets), folds, seed)
     totals = []
