@@ -184,6 +184,7 @@ SAMPLES: dict[str, Callable[[], Any]] = {
     "regression": lambda: learning.LinearRegression(1.0, bounds=(0, 1), target_bounds=(0, 1)),
     "k-means": lambda: learning.KMeans(2, epsilon=1.0, bounds=(0, 1)),
     "local model": lambda: learning.LocalNaiveBayes(1.0, bounds={HOSTILE: LABELS}, classes=[0, 1]),
+    "scaler": lambda: learning.DeclaredScaler({HOSTILE: (0, 1)}),
     "privatizer": lambda: learning.LocalPrivatizer(1.0, bounds={HOSTILE: LABELS}),
     "grid search": lambda: learning.GridSearchCV(
         learning.NaiveBayes(1.0, bounds=(0, 1), classes=[HOSTILE, "b"]), {"method": ["joint"]}
