@@ -1,4 +1,4 @@
-"""Write docs/cli.md from the commands themselves, so that the page cannot drift.
+"""Write docs/reference/cli.md from the commands themselves, so that the page cannot drift.
 
 Run ``python tools/cli_page.py`` after changing a command; a test compares the page with what this
 writes. The page is made from the functions behind the commands, which is what ``--help`` shows too.
@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 import typer
 
-PAGE = Path(__file__).parents[1] / "docs" / "cli.md"
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "cli.md"
 
 HEADER = """\
 <!-- Written by tools/cli_page.py from the commands' own help: change them, then run it again. -->
@@ -80,7 +80,7 @@ def _renamed() -> str:
     rows = [f"| `bruit {old}` | {_cell(new)} |" for old, new in renamed.COMMANDS.items()]
     for command, options in renamed.OPTIONS.items():
         rows += [f"| `bruit {command} {old}` | {_cell(new)} |" for old, new in options.items()]
-    text = "Old commands and options, and what to write now. Whoever types an old one in this version is told the same."
+    text = "Old commands and options, and what to write now. This version answers an old one with the same words."
     return "\n".join([text, "", "| Old | New |", "|---|---|", *rows])
 
 
@@ -252,7 +252,7 @@ def main() -> None:
     text = page()
     if "--check" in sys.argv[1:]:
         same = PAGE.is_file() and PAGE.read_text(encoding="utf-8") == text
-        sys.exit(None if same else "docs/cli.md is out of date: run python tools/cli_page.py")
+        sys.exit(None if same else "docs/reference/cli.md is out of date: run python tools/cli_page.py")
     PAGE.write_text(text, encoding="utf-8", newline="\n")
 
 

@@ -130,7 +130,7 @@ def _name(path: Path) -> str:
 
 
 @pytest.mark.audit(
-    "docs/add_a_release.md",
+    "docs/how-to/add_a_release.md",
     "docs/auditing.md",
     "docs/continual.md",
     "docs/learning.md",
@@ -238,14 +238,14 @@ needs_the_command_line = pytest.mark.skipif(
 
 @needs_the_command_line
 def test_the_command_line_page_is_what_the_commands_say() -> None:
-    page = (DOCS / "cli.md").read_text(encoding="utf-8")
+    page = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
     assert page == _tool("cli_page").page(), "run python tools/cli_page.py"
 
 
 @needs_the_command_line
 def test_every_command_has_its_heading() -> None:
     tool = _tool("cli_page")
-    page = (DOCS / "cli.md").read_text(encoding="utf-8")
+    page = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
     assert tool.commands()
     assert [name for name in tool.commands() if f"## `{name}`\n" not in page] == []
 
@@ -257,7 +257,7 @@ def test_every_option_that_help_shows_is_on_the_page() -> None:
     from bruit.cli.app import app
 
     tool = _tool("cli_page")
-    page = (DOCS / "cli.md").read_text(encoding="utf-8")
+    page = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
     for command in tool.commands():
         words = command.split()[1:]
         result = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"})
@@ -353,13 +353,13 @@ def test_links_of_pages_outside_docs_are_rewritten_for_the_site() -> None:
         "CHANGELOG.md": "changes.md",
         "src/bruit/laws/bits.proof.md": "proofs/laws/bits.md",
     }
-    text = "[a](docs/design.md#layers) [b](src/bruit/laws/bits.proof.md) [c](https://example.org)"
+    text = "[a](docs/internals/design.md#layers) [b](src/bruit/laws/bits.proof.md) [c](https://example.org)"
     assert hooks.relink(text, "CHANGELOG.md", "changes.md", outside) == (
-        "[a](design.md#layers) [b](proofs/laws/bits.md) [c](https://example.org)"
+        "[a](internals/design.md#layers) [b](proofs/laws/bits.md) [c](https://example.org)"
     )
-    text = "[a](../../../docs/known_limits.md)\n```text\n[b](../../../docs/design.md)\n```\n"
+    text = "[a](../../../docs/reference/known_limits.md)\n```text\n[b](../../../docs/design.md)\n```\n"
     assert hooks.relink(text, "src/bruit/laws/bits.proof.md", "proofs/laws/bits.md", outside) == (
-        "[a](../../known_limits.md)\n```text\n[b](../../../docs/design.md)\n```\n"
+        "[a](../../reference/known_limits.md)\n```text\n[b](../../../docs/design.md)\n```\n"
     )
 
 
@@ -367,3 +367,25 @@ def test_every_proof_note_becomes_a_page() -> None:
     pages = _tool("site_hooks").pages(ROOT)
     assert {_name(path) for path in PROOFS} <= set(pages)
     assert len(set(pages.values())) == len(pages)
+
+
+def test_an_old_address_becomes_a_page_that_leads_to_the_new_one() -> None:
+    hooks = _tool("site_hooks")
+    pages = hooks.redirects(
+        {
+            "guides/a.md": "how-to/b.md",
+            "guides/a.md#one": "how-to/c.md#two",
+            "kept.md#old": "how-to/b.md#new",
+        }
+    )
+    assert list(pages) == ["guides/a.html"]
+    assert '<a href="../how-to/b.html">' in pages["guides/a.html"]
+    assert '{"one": "../how-to/c.html#two"}' in pages["guides/a.html"]
+
+
+def test_the_notes_stand_where_the_navigation_has_their_section() -> None:
+    hooks = _tool("site_hooks")
+    nav = [{"Home": "index.md"}, {"Reference": [{"Proof notes": []}, "a.md"]}]
+    notes = [{"Bits": "proofs/bits.md"}]
+    assert hooks._filled(nav, notes) == [{"Home": "index.md"}, {"Reference": [{"Proof notes": notes}, "a.md"]}]
+    assert hooks._filled(nav, []) == [{"Home": "index.md"}, {"Reference": ["a.md"]}]

@@ -27,7 +27,7 @@ def _letters(text):
 
 def _labels():
     """The label of each claim on the page of claims."""
-    rows = [line.split(" | ") for line in (DOCS / "claims.md").read_text(encoding="utf-8").splitlines()]
+    rows = [line.split(" | ") for line in (DOCS / "reference" / "claims.md").read_text(encoding="utf-8").splitlines()]
     shown = {_letters(row[0]): row[2].strip("*") for row in rows if len(row) > 3}
     return {name: shown[_letters(typeset(claim.statement))] for name, claim in CLAIMS.items()}
 
