@@ -267,21 +267,27 @@ def test_every_option_that_help_shows_is_on_the_page() -> None:
         assert sorted(option for option in shown if f"`{option}`" not in section) == []
 
 
-def test_the_picture_of_the_architecture_is_that_of_the_imports() -> None:
-    drawn = _tool("architecture_picture").picture()
-    assert (DOCS / "figures" / "architecture.svg").read_text(encoding="utf-8") == drawn, (
-        "run python tools/architecture_picture.py"
-    )
-    packages = {name for row in _tool("architecture_picture").rows() for name in row}
+def test_the_picture_of_the_layers_is_that_of_the_page() -> None:
+    tool = _tool("architecture_picture")
+    drawn = (DOCS / "figures" / "six_layers.svg").read_text(encoding="utf-8")
+    assert drawn == tool.picture(), "run python tools/architecture_picture.py"
+    packages = {name for row in tool.rows() for name in row}
     folders = {path.stem for path in (ROOT / "src" / "bruit").iterdir() if path.suffix == ".py" or path.is_dir()}
-    assert packages == (folders | {"bruit_studies"}) - {
-        "__init__",
-        "__main__",
-        "__pycache__",
-        "_renamed",
-        "py",
-        "typing",
-    }
+    outside = {"__init__", "__main__", "__pycache__", "_renamed", "py", "typing"}
+    assert packages == (folders | {"bruit_studies"}) - outside
+    placed = {layer: set(" ".join(rows).split()) - {"."} for layer, rows in tool.PLACES.items()}
+    assert placed == {layer: {name for row in rows for name in row} for layer, rows in tool.layers().items()}
+    assert packages <= set(tool.about())
+
+
+def test_each_stop_of_a_walk_is_imported_by_one_before_it_and_lies_lower() -> None:
+    tool = _tool("architecture_picture")
+    rank = {name: place for place, row in enumerate(tool.rows()) for name in row}
+    imports = tool.edges(set(rank))
+    for walk in tool.WALKS:
+        for place, name in enumerate(walk.stops[1:], 1):
+            assert rank[name] < rank[walk.stops[place - 1]]
+            assert any((before, name) in imports for before in walk.stops[:place]), (walk.name, name)
 
 
 _PICTURE = re.compile(r"!\[(?P<text>[^\]]*)\]\((?P<file>[^)\s]+)\)")
