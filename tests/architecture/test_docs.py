@@ -304,15 +304,12 @@ def test_every_figure_of_the_documentation_is_shown_somewhere() -> None:
     assert [path.name for path in sorted((DOCS / "figures").iterdir()) if path not in shown] == []
 
 
-def test_the_first_page_has_three_pictures_and_a_part_for_each_reader() -> None:
+def test_the_first_page_has_one_picture_and_four_doors_each_with_a_tutorial() -> None:
     text = (DOCS / "index.md").read_text(encoding="utf-8")
-    assert len(_PICTURE.findall(text)) == 3
-    assert re.findall(r"^## (You \w+)$", text, flags=re.MULTILINE) == [
-        "You ask",
-        "You publish",
-        "You learn",
-        "You study",
-    ]
+    assert len(_PICTURE.findall(text)) == 1
+    doors = re.split(r"^-   (?=\*\*)", text.split('<div class="grid cards" markdown>')[1].split("</div>")[0], flags=re.M)[1:]
+    assert [door.split("**")[1] for door in doors] == ["You ask", "You publish", "You learn", "You study"]
+    assert all("](tutorials/" in door and "](how-to/" in door for door in doors)
 
 
 def test_a_newcomer_is_led_by_commands_that_do_all_set_up() -> None:
