@@ -175,7 +175,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Let links written for the repository work on the site."""
+    """Let links written for the repository work on the site; the first page has no columns beside it."""
+    if page.is_homepage:
+        page.meta["hide"] = ["navigation", "toc"]
     root = Path(config.config_file_path).parent
     outside = pages(root)
     site = page.file.src_uri
