@@ -24,7 +24,7 @@ CADENCE = re.compile(
 )
 MOST_CADENCE = 0.3
 #: How often the texts of the source have them: it may only fall.
-MOST_IN_SOURCE = 326
+MOST_IN_SOURCE = 106
 
 #: Pages that show that the old pages of a subject are not divided into kinds yet.
 WAITING = {"survey.md", "releases.md"}
