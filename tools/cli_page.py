@@ -243,7 +243,9 @@ def _row(item: Parameter) -> str:
         notes.append("Required.")
     elif item.kind != "flag" and item.default not in (None, "", (), []):
         notes.append(f"Default: `{getattr(item.default, 'value', item.default)}`.")
-    cells = [", ".join(f"`{word}`" for word in item.spelling), kind, " ".join(filter(None, notes))]
+    # Two pairs of brackets in a row would be a reference.
+    text = re.sub(r"(?<=\] )\[", r"\\[", " ".join(filter(None, notes)))
+    cells = [", ".join(f"`{word}`" for word in item.spelling), kind, text]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 

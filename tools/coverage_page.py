@@ -234,7 +234,8 @@ def page() -> str:
     """The page."""
     items = [*ITEMS, *claimed(all_studies())]
     states = Counter(item.state for item in items)
-    summary = f"{len(items)} in all, {states['works']} work, {states['partly']} work partly, {states['missing']} do not work yet"
+    works, partly, missing = (states[state] for state in ("works", "partly", "missing"))
+    summary = f"{len(items)} in all, {works} work, {partly} work partly, {missing} do not work yet"
     lines = [HEADER.format(summary=summary)]
     for document, citation in DOCUMENTS.items():
         own = [item for item in items if item.document == document]

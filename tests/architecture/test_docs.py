@@ -221,12 +221,15 @@ def test_a_broken_link_and_a_broken_anchor_are_caught(tmp_path: Path) -> None:
 
 
 def _tool(name: str) -> ModuleType:
+    """A module of tools/."""
     spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    sys.path.insert(0, str(ROOT / "tools"))
     spec.loader.exec_module(module)
+    sys.path.remove(str(ROOT / "tools"))
     return module
 
 
@@ -307,7 +310,9 @@ def test_every_figure_of_the_documentation_is_shown_somewhere() -> None:
 def test_the_first_page_has_one_picture_and_four_doors_each_with_a_tutorial() -> None:
     text = (DOCS / "index.md").read_text(encoding="utf-8")
     assert len(_PICTURE.findall(text)) == 1
-    doors = re.split(r"^-   (?=\*\*)", text.split('<div class="grid cards" markdown>')[1].split("</div>")[0], flags=re.M)[1:]
+    doors = re.split(
+        r"^-   (?=\*\*)", text.split('<div class="grid cards" markdown>')[1].split("</div>")[0], flags=re.M
+    )[1:]
     assert [door.split("**")[1] for door in doors] == ["You ask", "You publish", "You learn", "You study"]
     assert all("](tutorials/" in door and "](how-to/" in door for door in doors)
 

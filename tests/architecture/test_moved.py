@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import pytest
 from prose import DOCS, ROOT, pages
-from test_docs import slugs
+from test_docs import _tool, slugs
 
 MOVED = DOCS / "moved.tsv"
 STATEMENTS = sorted((Path(__file__).parent / "statements").glob("*.tsv"))
@@ -114,3 +114,15 @@ def test_a_move_that_leads_nowhere_is_caught() -> None:
     assert dead([("b.md", "how-to/a.md"), ("c.md#x", "how-to/a.md#by-phone")], texts) == []
     moves = [("b.md", "how-to/gone.md"), ("c.md", "how-to/a.md#by-post"), ("old.md", "how-to/a.md")]
     assert len(dead(moves, texts)) == len(moves)
+
+
+def test_links_to_old_addresses_are_rewritten() -> None:
+    moved = {"guides/a.md": "how-to/b.md", "guides/a.md#one": "how-to/c.md#two"}
+    files = {"docs/kept.md", "docs/how-to/b.md"}
+    relinked = _tool("moved_links").relinked
+    text = "[a](docs/guides/a.md) [b](docs/guides/a.md#one) [c](docs/guides/a.md#x) [d](docs/kept.md)"
+    assert relinked(text, "CHANGELOG.md", moved, files) == (
+        "[a](docs/how-to/b.md) [b](docs/how-to/c.md#two) [c](docs/how-to/b.md) [d](docs/kept.md)"
+    )
+    assert relinked("[a](../../guides/a.md)", "docs/reference/api/x.md", moved, files) == "[a](../../how-to/b.md)"
+    assert relinked("[a](https://example.org/a.md)", "README.md", moved, files) == "[a](https://example.org/a.md)"
