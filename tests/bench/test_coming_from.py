@@ -64,7 +64,7 @@ class Pair(NamedTuple):
 
 def pairs(page: str, text: str) -> list[Pair]:
     """The pairs of a page; a block of theirs without one of ours is an error."""
-    codes = re.findall(r"^```(python|py)\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+    codes = re.findall(r"^```(python|py)\b[^\n]*\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
     theirs = [place for place, (language, _) in enumerate(codes) if language == "py"]
     assert all(place + 1 < len(codes) and codes[place + 1][0] == "python" for place in theirs), page
     return [Pair(page, number, codes[place][1], codes[place + 1][1]) for number, place in enumerate(theirs)]
