@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import doctest
 import functools
+import importlib
 import importlib.util
 import re
 import sys
@@ -397,3 +398,20 @@ def test_the_notes_stand_where_the_navigation_has_their_section() -> None:
     notes = [{"Bits": "proofs/bits.md"}]
     assert hooks._filled(nav, notes) == [{"Home": "index.md"}, {"Reference": [{"Proof notes": notes}, "a.md"]}]
     assert hooks._filled(nav, []) == [{"Home": "index.md"}, {"Reference": ["a.md"]}]
+
+
+def _has_example(name: str) -> bool:
+    module, _, attribute = name.rpartition(".")
+    return ">>>" in (getattr(importlib.import_module(module), attribute).__doc__ or "")
+
+
+def test_every_page_of_the_api_has_an_example() -> None:
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in (DOCS / "reference" / "api").glob("*.md")}
+    bare = [
+        name
+        for name, text in texts.items()
+        if name != "index"
+        and "```python" not in text
+        and not any(_has_example(target) for target in re.findall(r"^::: (\S+)", text, flags=re.MULTILINE))
+    ]
+    assert bare == []
