@@ -28,6 +28,8 @@ HEADER = """\
 
 # Command line
 
+For everyone who uses bruit from a terminal: every command and option, as `--help` shows them.
+
 """
 _REQUIRED = (inspect.Parameter.empty, ...)
 
