@@ -59,7 +59,7 @@ def test_a_label_that_disagrees_is_caught():
     assert [name for name, label in [("warner-ratio", "refuted")] if _labels()[name] != label] == ["warner-ratio"]
 
 
-@pytest.mark.parametrize("page", ["guides/add_a_study.md", "../src/bruit_studies/README.md"])
+@pytest.mark.parametrize("page", ["how-to/add_a_study.md", "../src/bruit_studies/README.md"])
 def test_the_rule_for_fairness_stands_where_studies_are_written(page):
     text = " ".join((DOCS / page).read_text(encoding="utf-8").split())
     assert "strongest reading" in text
