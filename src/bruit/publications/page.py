@@ -44,7 +44,7 @@ _METHODS = {
 
 def page(published: Published) -> str:
     """The page as one HTML file that needs nothing else."""
-    sections = [_section(name, result) for name, result in published.results.items()]
+    sections = [_section(name, result, published.kept_of(name)) for name, result in published.results.items()]
     return render(
         Page(
             published.title,
@@ -56,9 +56,11 @@ def page(published: Published) -> str:
     )
 
 
-def _section(name: str, result: Result) -> Section:
+def _section(name: str, result: Result, kept: str) -> Section:
     table = result.table()
     paragraphs = [f"{table.title.removeprefix('Released ').capitalize()}."]
+    if kept:
+        paragraphs.append(f"This number is of {kept}, and of the table as it was then.")
     if result.simulated:
         paragraphs.append("Simulated: anyone who has the seed can remove the noise.")
     paragraphs += [f"{note[:1].upper()}{note[1:]}." for note in result.notes]
