@@ -151,7 +151,6 @@ def _is_shown(output: str, shown: str) -> bool:
     return len(first) > 10 and re.sub(r"\s+", " ", first) in shown
 
 
-@pytest.mark.audit
 @pytest.mark.parametrize("page", PAGES)
 def test_the_commands_of_a_page_run(page: str, samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "examples").mkdir()
