@@ -108,6 +108,21 @@ def test_the_source_has_ever_fewer_phrases_that_read_as_translated() -> None:
     assert hits <= MOST_IN_SOURCE
 
 
+#: Sentences that nobody understood.
+NOT_UNDERSTOOD = (
+    "no more often than leaves ten times as long",
+    "or the ε whose ρ, as the statistic proves it",
+    "So many people a group needs for an even chance",
+    "one of 1 table of answers",
+)
+
+
+def test_sentences_that_nobody_understood_are_gone() -> None:
+    texts = {page: " ".join(text.split()) for page, text in by_hand().items()}
+    texts |= {source.name: " ".join(" ".join(texts_of(source.tree)).split()) for source in sources(SOURCES)}
+    assert [(name, phrase) for name, text in texts.items() for phrase in NOT_UNDERSTOOD if phrase in text] == []
+
+
 PAGE = "# Title\n\nFor data stewards who publish a table.\n\n"
 
 
