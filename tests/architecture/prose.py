@@ -14,7 +14,7 @@ DOCS = ROOT / "docs"
 #: The kinds of pages, each a folder of docs/.
 KINDS = ("tutorials", "how-to", "explanation", "reference", "internals")
 #: The pages that tools write, and the folder of those that mkdocstrings fills.
-GENERATED = {"reference/cli.md", "reference/claims.md", "reference/coverage.md", "cli.md", "claims.md", "coverage.md"}
+GENERATED = {"reference/cli.md", "reference/claims.md", "reference/coverage.md"}
 API = "reference/api/"
 
 FENCE = re.compile(r"^([ ]*)(`{3,}|~{3,})[^\n]*\n.*?^\1\2[ \t]*$", flags=re.MULTILINE | re.DOTALL)

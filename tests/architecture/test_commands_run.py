@@ -26,6 +26,7 @@ NOT_RUN = {
     "bruit survey open": "it serves until it is stopped",
     "bruit survey links": "it needs the store of a survey that was opened",
     "bruit survey demo": "it serves until it is stopped, or checks a whole survey",
+    "bruit survey export": "it needs the store of a survey that was opened",
     "bruit survey collect": "it needs the codes of a class; tests/survey/test_class_by_codes.py runs it",
     "bruit survey close": "it needs the codes of a class; tests/survey/test_class_by_codes.py runs it",
     "bruit survey results": "it needs the codes of a class; tests/survey/test_class_by_codes.py runs it",

@@ -26,9 +26,6 @@ MOST_CADENCE = 0.3
 #: How often the texts of the source have them: it may only fall.
 MOST_IN_SOURCE = 106
 
-#: Pages that show that the old pages of a subject are not divided into kinds yet.
-WAITING = {"survey.md", "releases.md"}
-
 
 def too_long(texts: Mapping[str, str]) -> dict[str, int]:
     """The pages with more words than their kind may have."""
@@ -93,9 +90,7 @@ def test_few_phrases_of_the_documentation_read_as_translated() -> None:
 
 
 def test_every_page_is_of_one_kind() -> None:
-    """Pages directly in docs/ wait to be divided as long as one of two large ones does."""
-    if not WAITING & set(pages()):
-        assert [page for page in pages() if not kind(page)] == []
+    assert [page for page in pages() if not kind(page)] == []
 
 
 def texts_of(tree: ast.AST) -> list[str]:

@@ -74,6 +74,8 @@ class Request:
         The other options of its kind, as in ``{"missing": "drop"}``: see `Statistic.option_names`.
     person
         Whose rows are bounded, and how many count.
+    description
+        What readers of the page are told of it; no part of what it is known by.
     """
 
     name: str
@@ -84,6 +86,7 @@ class Request:
     noise: Choice = "auto"
     options: Mapping[str, Any] = field(default_factory=dict)
     person: Person | None = None
+    description: str = ""
 
     @property
     def selects(self) -> bool:
