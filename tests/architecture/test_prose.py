@@ -160,3 +160,13 @@ def test_phrases_that_read_as_translated_are_counted() -> None:
     )
     assert cadence({"a.md": "```text\nwhoever\n```\n\nAnyone who asks."}) == 0
     assert [text for text in texts_of(ast.parse("raise E('drawn anew')")) if CADENCE.search(text)] == ["drawn anew"]
+
+
+def test_a_page_outside_the_folders_of_the_kinds_has_none() -> None:
+    assert [kind(page) for page in ("survey.md", "guides/a.md", "index.md", "how-to/a.md", "reference/api/a.md")] == [
+        "",
+        "",
+        "home",
+        "how-to",
+        "reference",
+    ]
