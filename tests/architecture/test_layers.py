@@ -1,6 +1,6 @@
 """Layers point down, and each heavy dependency has one home.
 
-The order is the one of docs/design.md. Every import counts: at the top of a module, inside a
+The order is the one of docs/internals/design.md. Every import counts: at the top of a module, inside a
 function, under `TYPE_CHECKING`, or by `importlib.import_module`. What is allowed beyond the order
 is listed here with its reason.
 """

@@ -41,7 +41,7 @@ CROSS_CUTTING = {
     "releases/test_large_epsilon": "every place where ε is spent",
     "releases/test_rho": "the ρ of every release",
     "releases/test_written_numbers": "numbers on a grid, of every statistic",
-    "studies/test_coverage": "the page docs/coverage.md",
+    "studies/test_coverage": "the page docs/reference/coverage.md",
     "studies/test_judgements": "the page docs/explanation/judgements.md",
     "studies/test_verdicts": "the judges of all studies",
     "survey/test_access": "the page by keyboard, in large letters, dark, narrow and printed",

@@ -198,8 +198,8 @@ class Publication:
     folder
         The folder that paths are relative to.
     rho
-        ρ-zCDP for all results, in place of ε: each statistic has a part of it, for Gaussian noise or for the ε whose ρ,
-        as the statistic proves it, is that part. The ledger must be kept in ρ.
+        ρ-zCDP for all results, in place of ε: each statistic has a share of it, for Gaussian noise or for the ε that
+        costs this share. The ledger must be kept in ρ.
     at
         The δ at which ρ is stated as ε.
 
