@@ -49,6 +49,7 @@ CROSS_CUTTING = {
     "survey/test_browser_rounds": "rounds in a browser",
     "survey/test_class_by_codes": "a class from a new survey to its results",
     "survey/test_draws": "the script of the page",
+    "survey/test_engines": "the page in three engines",
     "survey/test_first_screen": "the page on a phone",
     "survey/test_language": "the guide to another language",
     "survey/test_rounds": "rounds of a survey, from the file to the page",

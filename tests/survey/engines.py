@@ -29,11 +29,18 @@ FIREFOX = next((path for path in map(shutil.which, ("firefox-esr", "firefox")) i
 MINI_BROWSER = next((str(path) for path in Path("/usr/lib").glob("*/webkit2gtk-4.*/MiniBrowser")), None)
 
 #: The element that a person would press: the last one that is a button with this text or a label, and can be seen.
-_PRESSED = """(text) => [...document.querySelectorAll("button, label")].findLast((element) => (
-  element.innerText.trim() === text && element.getClientRects().length
-))"""
+_PRESSED = """(text) => {
+  const shadows = [...document.querySelectorAll(".choices")].flatMap((host) => host.shadowRoot ?? []);
+  const elements = [document, ...shadows].flatMap((tree) => [...tree.querySelectorAll("button, label")]);
+  return elements.findLast((own) => own.innerText.trim() === text && own.getClientRects().length);
+}"""
+_ARRIVED = "(address) => location.href === address && document.readyState === 'complete'"
 #: All that a person can read.
-_SEEN = '() => document.querySelector("main").innerText.replaceAll("\\u00a0", " ")'
+_SEEN = """() => {
+  const labels = [...document.querySelectorAll(".choices")].flatMap((host) => [...host.shadowRoot.children]);
+  const parts = [document.querySelector("main"), ...labels.filter((label) => label.matches("label"))];
+  return parts.map((part) => part.innerText.replaceAll("\\u00a0", " ")).join("\\n");
+}"""
 
 
 class Engine:
@@ -161,11 +168,12 @@ class Firefox(Engine):
             time.sleep(0.02)
         self._commands = Commands(port, "/session", deadline)
         self._commands.call("session.new", capabilities={"alwaysMatch": {"acceptInsecureCerts": True}})
-        tree = self._commands.call("browsingContext.getTree")
-        self._context = tree["contexts"][0]["context"]
+        # A tab of its own: the first one is still busy with what Firefox shows when it starts.
+        self._context = self._commands.call("browsingContext.create", type="tab")["context"]
 
     def goto(self, address: str) -> None:
-        self._commands.call("browsingContext.navigate", context=self._context, url=address, wait="complete")
+        self._commands.call("browsingContext.navigate", context=self._context, url=address, wait="none")
+        self.wait(_ARRIVED, address)
 
     def evaluate(self, function: str, argument: Any = None) -> Any:
         source = f"async (text) => JSON.stringify((await ({function})(JSON.parse(text))) ?? null)"
@@ -211,22 +219,31 @@ class WebKit(Engine):
 
     def __init__(self, profile: Path) -> None:
         profile.mkdir(exist_ok=True)
-        port = free_port()
+        self._profile = profile
         self._display = Display()
+        self._process: Processes | None = None
+        self._target = ""
+        self._numbers = 0
+
+    def goto(self, address: str) -> None:
+        """Open an address; the first one by the command line, because the inspector opens no file."""
+        if self._process is None:
+            self._start(address)
+        else:
+            with contextlib.suppress(RuntimeError):
+                self._call("Page.navigate", url=address)
+        self.wait(_ARRIVED, address)
+
+    def _start(self, address: str) -> None:
+        port = free_port()
         self._process = Processes(
-            [str(MINI_BROWSER), "--ignore-tls-errors", "about:blank"],
-            **_webkit_environment(profile, self._display), WEBKIT_INSPECTOR_HTTP_SERVER=f"127.0.0.1:{port}",
+            [str(MINI_BROWSER), "--ignore-tls-errors", address],
+            **_webkit_environment(self._profile, self._display), WEBKIT_INSPECTOR_HTTP_SERVER=f"127.0.0.1:{port}",
         )  # fmt: skip
         deadline = time.monotonic() + PATIENCE
         self._commands = Commands(port, _target_path(port, deadline), deadline)
-        self._target = ""
-        self._numbers = 0
         while not self._target:
             self._note(self._commands.next_event())
-
-    def goto(self, address: str) -> None:
-        self._call("Page.navigate", url=address)
-        self.wait("(address) => location.href === address && document.readyState === 'complete'", address)
 
     def evaluate(self, function: str, argument: Any = None) -> Any:
         text = json.dumps(json.dumps(argument))
@@ -234,9 +251,7 @@ class WebKit(Engine):
         promise = self._call("Runtime.evaluate", expression=source)
         if promise.get("wasThrown"):
             raise RuntimeError(promise["result"].get("description"))
-        answer = self._call(
-            "Runtime.awaitPromise", promiseObjectId=promise["result"]["objectId"], returnByValue=True
-        )
+        answer = self._call("Runtime.awaitPromise", promiseObjectId=promise["result"]["objectId"], returnByValue=True)
         if answer.get("wasThrown"):
             raise RuntimeError(answer["result"].get("description"))
         return json.loads(answer["result"]["value"])
@@ -246,6 +261,8 @@ class WebKit(Engine):
 
     def _call(self, method: str, **parameters: Any) -> dict:
         """Do something in the page, whose process may change on the way to another address."""
+        for event in self._commands.past_events():
+            self._note(event)
         self._numbers += 1
         target, number = self._target, self._numbers
         command = json.dumps({"id": number, "method": method, "params": parameters})
@@ -257,7 +274,7 @@ class WebKit(Engine):
                 content = json.loads(message["params"]["message"])
                 if content.get("id") == number:
                     return result_of(method, content)
-        return {}
+        raise RuntimeError(f"{method}: the page has moved to another process")
 
     def _note(self, message: dict) -> None:
         """Which process has the page."""
@@ -268,11 +285,15 @@ class WebKit(Engine):
             self._target = parameters["newTargetId"]
 
     def kill(self) -> None:
-        self._process.kill()
+        if self._process is not None:
+            self._commands.close()
+            self._process.kill()
         self._display.close()
 
     def close(self) -> None:
-        self._process.end()
+        if self._process is not None:
+            self._commands.close()
+            self._process.end()
         self._display.close()
 
 

@@ -23,6 +23,13 @@ class WebSocket:
     def __init__(self, port: int, path: str, patience: float = 30.0) -> None:
         self._connection = socket.create_connection(("127.0.0.1", port), patience)
         self._received = b""
+        try:
+            self._greet(port, path)
+        except Disconnected:
+            self.close()
+            raise
+
+    def _greet(self, port: int, path: str) -> None:
         key = base64.b64encode(os.urandom(16)).decode()
         lines = [
             f"GET {path} HTTP/1.1", f"Host: 127.0.0.1:{port}", "Upgrade: websocket", "Connection: Upgrade",
@@ -112,6 +119,11 @@ class Commands:
     def next_event(self) -> dict:
         """The first event that nobody has looked at."""
         return self._events.pop(0) if self._events else json.loads(self._socket.receive())
+
+    def past_events(self) -> list[dict]:
+        """All events that came beside answers."""
+        events, self._events = self._events, []
+        return events
 
     def close(self) -> None:
         """Hang up."""

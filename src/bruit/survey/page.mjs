@@ -807,7 +807,7 @@ function start(survey) {
   function forward() {
     if (wrongAt(step)) {
       complain(step, wrongAt(step));
-      document.querySelector(`#q${step} input`).focus();
+      inputOf(step).focus();
       return;
     }
     guard();
@@ -855,9 +855,10 @@ function start(survey) {
     return { low: label(question, 0), high: label(question, last), step: figure(question.step) };
   }
 
+  /** Boxes to check, in a shadow tree: Firefox writes which boxes of a document are checked into a file of its own. */
   function choices(question, row) {
     const several = question.kind === "several";
-    return question.labels[language].map((content, code) => {
+    const labels = question.labels[language].map((content, code) => {
       const input = element("input", { type: several ? "checkbox" : "radio", name: `q${row}`, autocomplete: "off" });
       input.checked = several ? answers[row].includes(code) : answers[row] === code;
       input.addEventListener("change", () => {
@@ -867,6 +868,16 @@ function start(survey) {
       });
       return element("label", { class: "choice" }, input, element("span", { dir: "auto" }, content));
     });
+    const host = element("div", { class: "choices" });
+    const style = document.querySelector("style").cloneNode(true); // the policy knows its hash
+    host.attachShadow({ mode: "open" }).append(style, ...labels);
+    return host;
+  }
+
+  /** The first input of a question. */
+  function inputOf(row) {
+    const own = document.getElementById(`q${row}`);
+    return (own.querySelector(".choices")?.shadowRoot ?? own).querySelector("input");
   }
 
   function numberInput(question, row) {
@@ -903,7 +914,7 @@ function start(survey) {
     if (wrong.some(Boolean)) {
       if (hasSteps()) go(wrong.findIndex(Boolean));
       wrong.forEach((name, row) => document.getElementById(`q${row}`) && complain(row, name));
-      document.querySelector(`#q${wrong.findIndex(Boolean)} input`).focus();
+      inputOf(wrong.findIndex(Boolean)).focus();
       return undefined;
     }
     return drawAndSend();
