@@ -1,8 +1,8 @@
 """Chromium, Firefox and WebKit by one small interface: each with a profile on the disk, as a phone has.
 
-Chromium is driven by Playwright, Firefox over WebDriver BiDi. WebKitWebDriver lets MiniBrowser keep nothing on the disk,
-so a WebKit with a profile is driven over the protocol of its inspector: there a click is one of the script. A WebKit
-without a profile is driven over WebDriver, with clicks of a pointer.
+Chromium is driven by Playwright, Firefox over WebDriver BiDi. Under WebDriver, WebKit keeps nothing on the disk. So a
+WebKit with a profile is driven over the protocol of its inspector, where a script clicks. A WebKit without a profile is
+driven over WebDriver, where a pointer clicks.
 """
 
 from __future__ import annotations
@@ -42,12 +42,31 @@ _SEEN = """() => {
   return parts.map((part) => part.innerText.replaceAll("\\u00a0", " ")).join("\\n");
 }"""
 
+#: No pages and no requests of its own; and the session is saved often, which is harder.
+_FIREFOX_SETTINGS = {
+    "browser.aboutwelcome.enabled": False,
+    "browser.sessionstore.interval": 200,
+    "browser.sessionstore.interval.idle": 200,
+    "browser.shell.checkDefaultBrowser": False,
+    "browser.startup.page": 0,
+    "datareporting.policy.dataSubmissionEnabled": False,
+    "app.normandy.enabled": False,
+    "app.update.enabled": False,
+    "extensions.update.enabled": False,
+    "intl.accept_languages": "en",
+    "network.captive-portal-service.enabled": False,
+    "network.connectivity-service.enabled": False,
+    "remote.prefs.recommended": False,
+    "services.settings.server": "data:,",
+    "toolkit.startup.max_resumed_crashes": -1,
+}
+
 
 class Engine:
     """A browser with one tab.
 
-    A subclass starts it and has `goto`, `evaluate` (a function of one argument, which may be asynchronous; arguments and
-    results are JSON), `_press` (click on the element that a function names), `kill` and `close`.
+    A subclass starts it and has `goto`, `evaluate`, `_press`, `kill` and `close`. `evaluate` takes a function of one
+    argument, which may be asynchronous; arguments and results are JSON. `_press` clicks the element that it returns.
     """
 
     name: str
@@ -132,28 +151,10 @@ class Firefox(Engine):
     """Firefox over WebDriver BiDi."""
 
     name = "firefox"
-    #: No pages of its own at the beginning, and no requests of its own. The session is saved often, which is harder.
-    _SETTINGS = {
-        "browser.aboutwelcome.enabled": False,
-        "browser.sessionstore.interval": 200,
-        "browser.sessionstore.interval.idle": 200,
-        "browser.shell.checkDefaultBrowser": False,
-        "browser.startup.page": 0,
-        "datareporting.policy.dataSubmissionEnabled": False,
-        "app.normandy.enabled": False,
-        "app.update.enabled": False,
-        "extensions.update.enabled": False,
-        "intl.accept_languages": "en",
-        "network.captive-portal-service.enabled": False,
-        "network.connectivity-service.enabled": False,
-        "remote.prefs.recommended": False,
-        "services.settings.server": "data:,",
-        "toolkit.startup.max_resumed_crashes": -1,
-    }
 
     def __init__(self, profile: Path) -> None:
         profile.mkdir(exist_ok=True)
-        lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in self._SETTINGS.items()]
+        lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in _FIREFOX_SETTINGS.items()]
         (profile / "user.js").write_text("\n".join(lines))
         address = profile / "WebDriverBiDiServer.json"
         address.unlink(missing_ok=True)

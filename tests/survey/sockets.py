@@ -1,4 +1,4 @@
-"""A client for WebSockets (RFC 6455) on this machine: whole text messages, no extensions. Browsers are driven over it."""
+"""A client for WebSockets (RFC 6455) on this machine, which browsers are driven over: text messages, no extensions."""
 
 from __future__ import annotations
 

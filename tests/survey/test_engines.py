@@ -1,8 +1,8 @@
 """The page in Chromium, Firefox and WebKit: draws, storage, crashes, the queue without a connection, and codes.
 
-WebKit answers under WebDriver, with the clicks of a pointer. Where something must outlive it, its profile is on the disk
-and it is driven by its inspector, because WebDriver has it keep nothing. MiniBrowser of WebKitGTK stands for Safari here:
-the engine is the same, the storage policies of Apple's systems are not.
+WebKit answers under WebDriver, with the clicks of a pointer. Under WebDriver it keeps nothing on the disk: where
+something must outlive it, it is driven by its inspector. MiniBrowser of WebKitGTK stands for Safari here: the engine is
+the same, the storage policies of Apple's systems are not.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def test_a_true_answer_is_in_no_file_of_a_profile(engine, start, write, tmp_path
 @pytest.mark.skipif(bool(engines.missing(engines.Firefox)), reason=engines.missing(engines.Firefox))
 @pytest.mark.parametrize("is_twin", [False, pytest.param(True, marks=pytest.mark.audit)], ids=["page", "twin"])
 def test_firefox_saves_no_checked_box(is_twin, start, one, collector, tmp_path):
-    """It saves the boxes of a document for the case of a crash: of the page none, of a twin without shadow trees some."""
+    """For a crash it saves the checked boxes of a document: none of the page, one of a twin without shadow trees."""
     content = page_of(one)
     if is_twin:
         shadow = 'host.attachShadow({ mode: "open" }).append(style, ...labels);'
