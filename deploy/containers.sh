@@ -20,8 +20,9 @@ compose() {
 
 compose build
 # Prints the link for respondents and, once, the link to the results.
-survey=$(cd -- "$(dirname -- "$1")" && pwd)/$(basename -- "$1")
-compose run --rm --no-deps --volume "$survey:/survey/$(basename -- "$1"):ro" collector \
-    survey open "/survey/$(basename -- "$1")" --no-serve \
+file=$(basename -- "$1")
+folder=$(CDPATH='' cd -- "$(dirname -- "$1")" && pwd)
+compose run --rm --no-deps --volume "$folder/$file:/surveys/$file:ro" collector \
+    survey open "/surveys/$file" --no-serve \
     --store /data/surveys.sqlite --proxy 10.203.87.2 --address "https://$SURVEY_HOST"
 compose up --detach

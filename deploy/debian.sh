@@ -15,6 +15,7 @@ fail() {
 [ "$SURVEY_HOST" != survey.example.org ] || fail "Edit deploy/host.env first: SURVEY_HOST is the name of this server."
 [ "$(id -u)" -eq 0 ] || fail "Run it as root: sudo sh deploy/debian.sh $1"
 
+file=$(basename -- "$1")
 apt-get install --yes --no-install-recommends python3-venv caddy
 id bruit >/dev/null 2>&1 || useradd --system --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin bruit
 [ -x /opt/bruit/bin/python ] || python3 -m venv /opt/bruit
@@ -32,7 +33,7 @@ install -m 0644 "$here/Caddyfile" /etc/caddy/Caddyfile
 # Prints the link for respondents and, once, the link to the results.
 cd /var/lib/bruit
 setpriv --reuid=bruit --regid=bruit --clear-groups env NUMBA_CACHE_DIR=/var/cache/bruit \
-    /opt/bruit/bin/bruit survey open "/etc/bruit/surveys/$(basename "$1")" --no-serve \
+    /opt/bruit/bin/bruit survey open "/etc/bruit/surveys/$file" --no-serve \
     --store /var/lib/bruit/surveys.sqlite --proxy 127.0.0.1 --address "https://$SURVEY_HOST"
 
 systemctl daemon-reload

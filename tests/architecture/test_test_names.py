@@ -11,7 +11,7 @@ from sources import ROOT, SOURCE, STUDIES
 
 TESTS = ROOT / "tests"
 #: Folders whose tests hold for all of the library.
-EXEMPT = {"laws", "spark", "architecture", "strangers", "fuzz", "examples", "bench", "vectors"}
+EXEMPT = {"laws", "spark", "architecture", "strangers", "fuzz", "examples", "bench", "vectors", "deploy"}
 #: Folders that are about more than the package of their name.
 PACKAGES = {"studies": [STUDIES], "cli": [SOURCE / "cli", STUDIES / "cli"], "": [SOURCE]}
 #: Tests of no single module, and what they are about.
