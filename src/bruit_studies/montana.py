@@ -147,7 +147,7 @@ def loss_against_one_value(panel: Repeated, times: Any) -> float:
     stays, comes = math.log(keep + (1 - keep) / k), math.log((1 - keep) / k)
 
     def log_chance(chance: Any, rounds: Any) -> Any:
-        """The logarithm of P(so many reports of one message), of a memo that is this message with that chance."""
+        """The logarithm of P(a number of reports of one message), for a memo that is this message with that chance."""
         return np.logaddexp(np.log(chance) + rounds * stays, np.log1p(-chance) + rounds * comes)
 
     rounds = np.sort(np.asarray(times, dtype=float))

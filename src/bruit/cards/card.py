@@ -336,7 +336,7 @@ class Card:
         """A report as bytes: its columns one after the other, as many bytes for every person."""
         return b"".join(form.unpacked(report[name]) for name, form in self.columns.items())
 
-    # What whoever writes a sampler does.
+    # Writing a sampler.
 
     def vectors(self, n: int, rng: Randomness = None) -> list[Vector]:
         """Codes, words and the report that they must give, to try a sampler on.

@@ -109,7 +109,7 @@ def limits(
 
 
 def tell_choice(choice: LimitsChoice, rows: int, remarks: Sequence[str] = (), again: str = "") -> None:
-    """Show so many bounds around the best, or all if `rows` is 0, and the options that take the best."""
+    """Show the bounds around the best, or all if `rows` is 0, and the options that take the best."""
     table = choice.table(rows or len(choice.errors))
     hint = "the next command shows all, and spends nothing" if again else "all: --json"
     console.show(replace(table, notes=[*table.notes, *remarks]), rows=rows, hint=hint)

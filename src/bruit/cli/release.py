@@ -103,7 +103,7 @@ def release(
         list[str] | None,
         typer.Option(
             metavar="[COLUMN=]POLICY",
-            help="A missing value: refuse (if nothing is said), drop, or category (a value of its own, for histograms "
+            help="A missing value: refuse (default), drop, or category (a value of its own, for histograms "
             "and tables). Of a column alone: age=drop, a group sex=category, a person user_id=drop.",
         ),
     ] = None,
@@ -111,8 +111,8 @@ def release(
         list[str] | None,
         typer.Option(
             metavar="[COLUMN=]POLICY",
-            help="A value outside what is declared: clamp (numbers and dates, if nothing is said), refuse (labels, if "
-            "nothing is said), or other (a value of its own: labels, dates and ranges of a histogram).",
+            help="A value outside what is declared: clamp (default of numbers and dates), refuse (default of "
+            "labels), or other (a value of its own: labels, dates and ranges of a histogram).",
         ),
     ] = None,
     ledger: Annotated[Path | None, typer.Option(help="The ledger in which the release is booked.")] = None,

@@ -112,7 +112,7 @@ def _groups(by: list[str], gaps: dict[str, str], beyond: dict[str, str]) -> dict
 
 
 def _person(whose: tuple[str, dict[str, int]] | None, gaps: dict[str, str], rows_per_group: int | None) -> Any:
-    """The person, or None if none is named; with so many rows in a group, unless said."""
+    """The person, or None if none is named; with the default number of rows in a group."""
     from bruit.releases import Person
 
     if whose is None:

@@ -60,7 +60,7 @@ def _section(name: str, result: Result) -> Section:
     table = result.table()
     paragraphs = [f"{table.title.removeprefix('Released ').capitalize()}."]
     if result.simulated:
-        paragraphs.append("Simulated: the noise can be undone by whoever knows its seed.")
+        paragraphs.append("Simulated: anyone who has the seed can remove the noise.")
     paragraphs += [f"{note[:1].upper()}{note[1:]}." for note in result.notes]
     if _is_clamped(result):
         paragraphs.append(
@@ -112,7 +112,7 @@ def _promise(guarantee: Guarantee) -> Section:
     if not guarantee.delta:
         low, high = guarantee.belief(0.5)
         sentences.append(
-            f"Whoever gave it even chances before reading holds it for at least {percent(low, 0)} and at most "
+            f"A reader who gave it even chances before now holds it for at least {percent(low, 0)} and at most "
             f"{percent(high, 0)} likely afterwards."
         )
     sentences.append(f"In the language of differential privacy: {guarantee}, for all numbers together.")

@@ -47,7 +47,7 @@ _NOT_IN_RHO = (
     "budget = { epsilon = 1.0, delta = 1e-6, zcdp = true }. For a ledger in ε split an epsilon."
 )
 
-#: For so many rows the noise with less error is chosen, unless their number is expected; it is part of the digest.
+#: The number of rows for which the noise with less error is chosen, where none is expected; part of the digest.
 _USUAL_ROWS = 1000
 
 
@@ -159,7 +159,7 @@ class Publication:
         The statistics.
     epsilon, delta
         The most that all results together may tell about a record, or a person. With a `rho`, ε is None, and δ is the
-        chance allowed to groups that nobody declares.
+        chance allowed to undeclared groups.
     ledger
         The file of the ledger, in which the publication is booked once.
     neighbours
@@ -182,12 +182,12 @@ class Publication:
         ρ-zCDP for all results, in place of ε: each statistic has a part of it, for Gaussian noise or for the ε whose ρ,
         as the statistic proves it, is that part. The ledger must be kept in ρ.
     at
-        The δ at which ρ is told as ε.
+        The δ at which ρ is stated as ε.
 
     Guarantee
     ---------
     (ε, δ) for all results together: the parts add up to no more, in the decimals that a ledger adds. With a `rho`, it
-    is the ε of ρ at δ = `at`, and δ more for groups that nobody declares, by ``rho.proof.md`` of the ledger. What is
+    is the ε of ρ at δ = `at`, and δ more for undeclared groups, by ``rho.proof.md`` of the ledger. What is
     drawn again after a kill was never shown, and is booked once; see ``publishing.proof.md``.
     """
 
@@ -220,7 +220,7 @@ class Publication:
         _checks.one_of(("add-remove", "replace"), neighbours=self.neighbours)
         for request in self.requests:
             if not self.delta and (request.names_groups or (request.noise == "gaussian" and self.rho is None)):
-                what = "groups that nobody declares need" if request.names_groups else 'noise = "gaussian" needs'
+                what = "undeclared groups need" if request.names_groups else 'noise = "gaussian" needs'
                 raise ParameterError(
                     f"Statistic {request.name!r}: {what} a δ for the whole publication: delta = 1e-6, far below "
                     "one over the number of people."
@@ -312,7 +312,7 @@ class Publication:
         if first.selects and not any(item.names_groups for item in requests):
             column = next(iter(first.by))
             raise ParameterError(
-                f"Statistic {first.name!r}: groups that nobody declares are named by a count of the same groups and "
+                f"Statistic {first.name!r}: undeclared groups are named by a count of the same groups and "
                 f'person: add one, with kind = "count" and by = ["{column}=?"]. Or declare the groups, as in '
                 f'by = ["{column}=a,b"].'
             )

@@ -72,7 +72,7 @@ def _epsilon(file: Mapping[str, Any]) -> float | None:
             raise ParameterError("A publication splits an ε, or a ρ: leave epsilon or rho out.")
         return None
     if "at" in file:
-        raise ParameterError("at is the δ at which ρ is told as ε: write rho in place of epsilon, or leave it out.")
+        raise ParameterError("at is the δ at which ρ is stated as ε: write rho in place of epsilon, or leave it out.")
     return _checks.spent_epsilon(epsilon=_needed(file, "epsilon", "epsilon = 1.0, or rho = 0.5"))
 
 

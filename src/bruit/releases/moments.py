@@ -49,7 +49,7 @@ __all__ = ["Mean", "Sum", "Variance"]
 _CHANGE_BITS = (MOST_SUM // MOST_RECORDS).bit_length() - 1
 #: The sensitivity, in units of what is rounded, of the variance under replace.
 _FINENESS = 28
-#: What is released has at most so many bits.
+#: The most bits of what is released.
 _SUM_BITS = MOST_SUM.bit_length() - 1
 
 
@@ -188,7 +188,7 @@ class Sum(Moment):
     ---------
     A record changes the sum by at most the greater bound by absolute value (``"add-remove"``) or by the width of the
     bounds (``"replace"``), in whole steps; the noise is discrete Laplace for that, or with a δ discrete Gaussian. The
-    sum of more than 2⁴⁰ records may be cut; under ``"replace"`` so many are refused.
+    sum of more than 2⁴⁰ records may be cut; under ``"replace"`` more than that are refused.
 
     Error
     -----

@@ -155,7 +155,7 @@ class Person:
         return person
 
     def contribution(self, groups: int | None, *, replaced: bool) -> Contribution:
-        """What a person contributes at most, where there are so many groups, or None if there are no groups."""
+        """What a person contributes at most, for this number of groups, or None if there are no groups."""
         if groups is None:
             if self.rows is None or self.groups is not None or self.rows_per_group is not None:
                 raise ParameterError(

@@ -12,7 +12,7 @@ from bruit.tables import Column, Table, counted, digits, plural
 
 __all__ = ["Prospect", "prospect_table"]
 
-#: For so many records the errors of means and variances are said, unless their number is expected.
+#: The numbers of records for which errors of means and variances are stated, where none is expected.
 SIZES = (100, 1_000, 10_000, 100_000)
 
 
@@ -33,7 +33,7 @@ class Prospect(NamedTuple):
 
     @classmethod
     def of(cls, name: str, statistic: Statistic, groups: int, n: int | None) -> Prospect:
-        """The prospect of a statistic for so many groups, of n records each; None for several numbers of records."""
+        """The prospect of a statistic for `groups` groups of n records each; None: for several numbers of records."""
         additive = isinstance(statistic, AdditiveStatistic)
         noise = "exponential" if not additive else "Gaussian" if statistic.delta else "Laplace"
         errors = [statistic.describe_error(size) for size in (SIZES if n is None else (n, 2 * n))]

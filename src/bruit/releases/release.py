@@ -237,7 +237,7 @@ class Release(Described):
             The ledger to book in, or a part of it. Without one nothing is booked, and keeping account is up to you.
         rng
             None for secure noise; a whole number for reproducible results, which are marked as simulated because
-            whoever knows the number can undo the noise; or an `Entropy`.
+            anyone who has the number can remove the noise; or an `Entropy`.
         label
             What the ledger writes down; public. By default the names of the statistics and the groups.
         """

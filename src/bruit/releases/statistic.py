@@ -54,7 +54,7 @@ __all__ = ["AdditiveStatistic", "CentralNeighbours", "Change", "Floats", "Statis
 CentralNeighbours = Literal["add-remove", "replace"]
 #: The words for it, for checks.
 CENTRAL: tuple[CentralNeighbours, ...] = ("add-remove", "replace")
-#: So many records are summed without a cut, whatever they are.
+#: The number of records that are summed without a cut, whatever they are.
 MOST_RECORDS = 2**40
 #: The name of the one column of data that come without names.
 VALUES = "values"
@@ -253,7 +253,7 @@ class Statistic(Described, ABC):
     def for_people(self, contribution: Contribution) -> Statistic:
         """The statistic of rows whose noise hides all rows of a person: by default, at a share of ε for each row.
 
-        Two neighbouring tables differ by so many rows, added or removed one after the other, and losses add.
+        Two neighbouring tables differ by this many rows, added or removed one after the other, and losses add.
         """
         if self.delta:
             raise ParameterError(f"{self.name} with a δ cannot be released for people with several rows: use delta=0.")

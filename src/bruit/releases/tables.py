@@ -51,13 +51,13 @@ __all__ = ["Tables", "TablesResult"]
 MOST_CELLS = 2**20
 #: How many attributes a table has, and how many sets of attributes all tables have, at most.
 MOST_NAMES, MOST_PARTS = 10, 4096
-#: Up to so many losses, of all parts and all ways in which a record may differ, are computed in fractions.
+#: The most losses, over parts and ways in which a record may differ, that are computed in fractions.
 MOST_FRACTIONS = 2**15
 #: By how much a largest loss in double precision is enlarged; its roundings are below one part in 10¹².
 _ROUNDINGS = 1e-9
 #: How many microseconds it takes to make a subset of a table, a part, and a loss in fractions and in doubles, about.
 _SUBSET_WORK, _PART_WORK, _FRACTION_WORK, _ROUNDED_WORK = 5, 40, 7, 0.25
-#: Up to so many attributes it is enumerated in which of them a replaced record may differ; above, each part is bounded.
+#: Up to this number of attributes, all sets in which a replaced record may differ are tried; above, parts are bounded.
 ENUMERATED = 10
 
 
@@ -121,7 +121,7 @@ class Tables(Statistic):
         The columns and their values, declared without looking at the data: a schema, or a mapping from column to
         labels or a domain.
     tables
-        The tables to publish, as in ``[("sex", "smokes"), ("sex",)]``; every pair unless given.
+        The tables to publish, as in ``[("sex", "smokes"), ("sex",)]``; every pair by default.
     epsilon
         The most that all tables together may tell about one record.
     delta

@@ -51,7 +51,7 @@ def results(
 
 
 def write_page(shown: SurveyResults, output: Path) -> None:
-    """Write the page of results, for whoever runs the survey."""
+    """Write the page of results, for the asker."""
     from bruit.collector.results_page import page
 
     documents.write_text(output, page(shown).decode())

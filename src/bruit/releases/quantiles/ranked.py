@@ -58,15 +58,15 @@ METHODS: tuple[Method, ...] = ("auto", "exponential", "inverse-sensitivity", "ap
 
 #: How many cells there are between a pair of bounds, unless declared: as many as domains may have.
 MOST_CELLS = _checks.K_LIMITS[1] - 2
-#: So many records of a cell are told apart; further ones are left out.
+#: The most records of a cell that are told apart; further ones are left out.
 MOST_IN_CELL = 2**PLACE_BITS - 1
-#: So many weights of the joint method are computed in well under a second.
+#: The number of weights of the joint method that is computed in well under a second.
 _QUICK_WEIGHTS = 2 * 10**5
 #: Weights fall by at least this, so that there are at most five million of them, however many records there are.
 _LEAST_STEP = Fraction(1, 2**16)
 #: The quantiles of a declaration that names none.
 QUARTILES = (0.25, 0.5, 0.75)
-#: A range of quantiles has at most so many.
+#: The most quantiles of a range.
 MOST_QUANTILES = 1000
 #: How a quantile is written: as a decimal, or as a fraction.
 _POINT = re.compile(r"[0-9]*\.?[0-9]+|[0-9]+/[0-9]+")
@@ -202,7 +202,7 @@ class Quantiles(Statistic):
         _ = self.joint  # what it cannot do is found here
         if trees.least_step(self.forest) < _LEAST_STEP:
             raise LimitError(
-                "So many quantiles at this ε are beyond what is exact here: "
+                "This number of quantiles at this ε is beyond what is exact here: "
                 'ask for fewer, use a larger ε, or method="approximate".'
             )
 
