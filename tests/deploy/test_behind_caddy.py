@@ -23,7 +23,7 @@ from ..collector.test_kills import check, people
 from ..survey import browser as browsers
 from ..survey import engines
 from ..surveys import ALCOHOL, opened_in
-from .serving import BUBBLEWRAP, CADDY, behind_caddy, free_ports, restricted, unit_command
+from .caddy import BUBBLEWRAP, CADDY, behind_caddy, free_ports, restricted, unit_command
 
 pytestmark = pytest.mark.skipif(CADDY is None, reason="Caddy is not on PATH (on Debian: caddy)")
 pytest.importorskip("starlette", reason="the collector needs bruit[collector]")

@@ -14,7 +14,7 @@ import typer
 
 from bruit.cli.app import app
 
-from .serving import CADDY, DEPLOY, unit, unit_command
+from .caddy import CADDY, DEPLOY, unit, unit_command
 
 needs_caddy = pytest.mark.skipif(CADDY is None, reason="Caddy is not on PATH (on Debian: caddy)")
 ANALYZE = shutil.which("systemd-analyze")

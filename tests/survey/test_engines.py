@@ -16,10 +16,12 @@ import pytest
 
 from ..surveys import MANY
 from . import browser as browsers
-from . import engines, traces
+from . import engines, traces, webkit
 from .test_draws import ALARM, COUNT, OFF, VECTORS, deviation
 
-ENGINES = {"chromium": engines.Chromium, "firefox": engines.Firefox, "webkit": engines.WebKit}
+pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are found in /proc")
+
+ENGINES = {"chromium": engines.Chromium, "firefox": engines.Firefox, "webkit": webkit.WebKit}
 DRAW_CODE = "Let chance decide and show my code"
 HANDED = "I have handed in my code"
 SENT = "sent and counted"
@@ -33,7 +35,7 @@ CODE = """() => [...document.querySelectorAll("#code span")].map((part) => part.
 @pytest.fixture(params=ENGINES)
 def engine(request):
     """The name of each engine that is installed."""
-    if reason := engines.missing(ENGINES[request.param]):
+    if reason := ENGINES[request.param].missing():
         pytest.skip(reason)
     return request.param
 
@@ -69,7 +71,7 @@ def page_of(survey, **options):
 
 
 def test_an_answer_is_drawn_and_sent_in_every_engine(engine, start, one, collector):
-    browser = start(engines.WebKitByDriver if engine == "webkit" else ENGINES[engine])
+    browser = start(webkit.WebKitByDriver if engine == "webkit" else ENGINES[engine])
     browser.goto(collector.serve(page_of(one)))
     assert "Of 100 people whose true answer is “Yes”, 73 send “Yes”." in browser.text("Do you take part?")
     answer(browser, "Yes")
@@ -122,7 +124,7 @@ def test_an_engine_that_is_killed_draws_nothing_again(engine, moment, start, one
 @pytest.mark.audit
 def test_three_engines_show_the_same_words_and_one_collector_counts_them(start, write, tmp_path):
     """The screens of a survey with a question of every kind, word by word; and one store that counts all three."""
-    if reasons := [reason for kind in ENGINES.values() if (reason := engines.missing(kind))]:
+    if reasons := [reason for kind in ENGINES.values() if (reason := kind.missing())]:
         pytest.skip(reasons[0])
     screens = {}
     with _collector(MANY, tmp_path) as (address, store):
@@ -159,7 +161,7 @@ def test_a_true_answer_is_in_no_file_of_a_profile(engine, start, write, tmp_path
     assert not traces.present(profile, label)
 
 
-@pytest.mark.skipif(bool(engines.missing(engines.Firefox)), reason=engines.missing(engines.Firefox))
+@pytest.mark.skipif(bool(engines.Firefox.missing()), reason=engines.Firefox.missing())
 @pytest.mark.parametrize("is_twin", [False, pytest.param(True, marks=pytest.mark.audit)], ids=["page", "twin"])
 def test_firefox_saves_no_checked_box(is_twin, start, one, collector, tmp_path):
     """For a crash it saves the checked boxes of a document: none of the page, one of a twin without shadow trees."""
