@@ -14,6 +14,8 @@ from pathlib import Path
 
 XVFB = shutil.which("Xvfb")
 _MARK = "BRUIT_TEST_BROWSER"
+#: A program that ends with the tests, whatever becomes of them.
+_MORTAL = ["setpriv", "--pdeathsig", "KILL"]
 
 
 class Processes:
@@ -22,7 +24,7 @@ class Processes:
     def __init__(self, command: list[str], **environment: str) -> None:
         self._mark = secrets.token_hex(16)
         self._process = subprocess.Popen(
-            command, env={**os.environ, **environment, _MARK: self._mark}, stdin=subprocess.DEVNULL,
+            [*_MORTAL, *command], env={**os.environ, **environment, _MARK: self._mark}, stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
 
@@ -62,7 +64,7 @@ class Display:
     def __init__(self) -> None:
         reading, writing = os.pipe()
         command = [str(XVFB), "-displayfd", str(writing), "-screen", "0", "800x1000x24", "-nolisten", "tcp"]
-        self._process = subprocess.Popen(command, pass_fds=[writing], stderr=subprocess.DEVNULL)
+        self._process = subprocess.Popen([*_MORTAL, *command], pass_fds=[writing], stderr=subprocess.DEVNULL)
         os.close(writing)
         with os.fdopen(reading) as pipe:
             self.name = f":{pipe.readline().strip()}"
