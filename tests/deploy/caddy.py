@@ -97,6 +97,18 @@ def behind_caddy(folder: Path, collector: int) -> Iterator[Caddy]:
         caddy.close()
 
 
+def without_home() -> list[str]:
+    """Words for bwrap: a home that has nothing but the Python and the clone of the tests, as under ProtectHome."""
+    home = Path.home()
+    words = ["--perms", "0755", "--tmpfs", str(home)]
+    for path in sorted({Path(sys.base_prefix), Path(sys.prefix), ROOT}):
+        if path.is_relative_to(home):
+            folders = [parent for parent in reversed(path.parents) if parent.is_relative_to(home) and parent != home]
+            words += [word for folder in folders for word in ("--perms", "0755", "--dir", str(folder))]
+            words += ["--ro-bind", str(path), str(path)]
+    return words
+
+
 def restricted(command: list[str], folder: Path) -> list[str]:
     """A command as the unit would run it: another user, nothing to write to but two folders, no capabilities.
 
@@ -112,8 +124,9 @@ def restricted(command: list[str], folder: Path) -> list[str]:
     return [
         str(BUBBLEWRAP), "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--clearenv",
         "--setenv", "PATH", "/usr/bin:/bin", *environment,
-        "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/opt",
-        "--ro-bind", sys.prefix, "/opt/bruit", "--tmpfs", "/var/lib", "--bind", str(folders["state"]), "/var/lib/bruit",
+        "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", *without_home(),
+        "--tmpfs", "/opt", "--ro-bind", sys.prefix, "/opt/bruit",
+        "--tmpfs", "/var/lib", "--bind", str(folders["state"]), "/var/lib/bruit",
         "--tmpfs", "/var/cache", "--bind", str(folders["cache"]), "/var/cache/bruit", "--remount-ro", "/opt",
         "--remount-ro", "/var/lib", "--remount-ro", "/var/cache",
         *(identity if os.geteuid() == 0 else []), *command,

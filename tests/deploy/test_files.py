@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -14,7 +15,8 @@ import typer
 
 from bruit.cli.app import app
 
-from .caddy import CADDY, DEPLOY, unit, unit_command
+from ..surveys import ALCOHOL
+from .caddy import BUBBLEWRAP, CADDY, DEPLOY, unit, unit_command, without_home
 
 needs_caddy = pytest.mark.skipif(CADDY is None, reason="Caddy is not on PATH (on Debian: caddy)")
 ANALYZE = shutil.which("systemd-analyze")
@@ -137,3 +139,50 @@ def test_a_script_parses_and_refuses_the_name_of_the_example(script, tmp_path) -
     nameless = subprocess.run(["sh", str(DEPLOY / script)], capture_output=True, text=True, check=False)
     assert nameless.returncode == 1
     assert "Name a survey file" in nameless.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or BUBBLEWRAP is None, reason="needs root and bwrap, for an /etc of its own")
+def test_the_script_for_debian_ends_with_a_link_and_files_in_their_places(tmp_path) -> None:
+    """On an /etc of its own and empty folders; installing packages and starting services are noted only."""
+    clone, etc, programs, calls = (tmp_path / name for name in ("clone", "etc", "programs", "calls"))
+    shutil.copytree(DEPLOY, clone / "deploy")
+    (clone / "deploy" / "host.env").write_text("SURVEY_HOST=survey.example.net\n")
+    (clone / "class.toml").write_text(ALCOHOL, encoding="utf-8")
+    (etc / "caddy").mkdir(parents=True)
+    (etc / "passwd").write_text("root:x:0:0:root:/root:/bin/sh\n")
+    (etc / "group").write_text("root:x:0:\n")
+    (etc / "caddy" / "Caddyfile").write_text("# of Debian\n")
+    for name in ("apt-get", "systemctl", "python"):
+        program = programs / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f'#!/bin/sh\necho {name} "$@" >> /mnt/calls/all\n')
+        program.chmod(0o755)
+    (programs / "bruit").symlink_to(f"{sys.prefix}/bin/bruit")
+    calls.mkdir()
+    done = subprocess.run(
+        [
+            str(BUBBLEWRAP), "--die-with-parent", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
+            "--bind", str(etc), "/etc", "--tmpfs", "/var/lib", "--tmpfs", "/var/cache", "--tmpfs", "/var/log",
+            "--tmpfs", "/mnt", "--ro-bind", str(clone), "/mnt/clone", "--bind", str(calls), "/mnt/calls",
+            "--tmpfs", "/opt", "--perms", "0755", "--dir", "/opt/bruit", "--ro-bind", str(programs), "/opt/bruit/bin",
+            *without_home(), "--tmpfs", "/tmp",
+            "--setenv", "PATH", "/opt/bruit/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            "sh", "/mnt/clone/deploy/debian.sh", "/mnt/clone/class.toml",
+        ],
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "answer:   https://survey.example.net/s/class\n" in done.stdout
+    assert re.search(r"results:  https://survey.example.net/s/class/results\?token=\w{26}\n", done.stdout)
+    assert (etc / "bruit" / "host.env").read_text() == "SURVEY_HOST=survey.example.net\n"
+    assert (etc / "caddy" / "Caddyfile").read_bytes() == (DEPLOY / "Caddyfile").read_bytes()
+    assert (etc / "caddy" / "Caddyfile.before-bruit").read_text() == "# of Debian\n"
+    assert (etc / "systemd" / "system" / "bruit.service").exists()
+    noted = (calls / "all").read_text().splitlines()
+    assert noted == [
+        "apt-get install --yes --no-install-recommends python3-venv caddy",
+        "python -m pip install --quiet --upgrade /mnt/clone/deploy/..[collector]",
+        "systemctl daemon-reload",
+        "systemctl enable --quiet bruit.service caddy.service",
+        "systemctl restart bruit.service caddy.service",
+    ]
