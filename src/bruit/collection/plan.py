@@ -362,7 +362,7 @@ class Plan(Randomizer, metaclass=_PlanType):
         return self.records.encode(table)
 
     def card(self) -> Card:
-        """What a person's device needs to answer, in whole numbers, for any language; `docs/cards.md` specifies it.
+        """What a person's device needs to answer, in whole numbers, for any language: see `docs/reference/cards.md`.
 
         >>> Plan({"smokes": ["no", "yes"]}, epsilon=1.0).card().method
         'one'

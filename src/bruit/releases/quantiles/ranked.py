@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, InitVar, dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Literal, cast
@@ -46,6 +46,7 @@ from bruit.releases.quantiles.points import PLACE_BITS, Integers, PointRun, Reco
 from bruit.releases.quantiles.tree import Node
 from bruit.releases.result import Ends, Result
 from bruit.releases.statistic import CentralNeighbours, Floats, Statistic, codes_by, histogram_of, record_codes
+from bruit.releases.widths import LEVEL, WidthLike
 from bruit.rounding import log_ceiling
 from bruit.tables import digits
 from bruit.typing import Bounds
@@ -102,6 +103,9 @@ class Quantiles(Statistic):
     at_least
         A number of records that the table is known to have at least, from elsewhere. Under add-remove, where their
         number is not public, results then have intervals, which hold if that is true.
+    within
+        In place of `epsilon`: by how many ranks any result may miss, but for one time of 20, as in ``"50 ranks"``, or
+        ``Within(0.02, "share", n=5000)``. It holds for the worst of all data, so the ε is larger than most tables need.
 
     Guarantee
     ---------
@@ -136,17 +140,19 @@ class Quantiles(Statistic):
     """
 
     kind: ClassVar[str] = "quantiles"
+    width_unit: ClassVar[str] = "ranks"
     document_policies: ClassVar[tuple[str, ...]] = ("missing", "outside")
 
     column: str | None = None
     _: KW_ONLY
     quantiles: tuple[float, ...]
     bounds: Bounds | Interval | Grid | Dates
-    epsilon: float
+    epsilon: float = math.nan
     neighbours: CentralNeighbours = "add-remove"
     method: Method = "auto"
     cells: int = MOST_CELLS
     at_least: int | None = None
+    within: InitVar[WidthLike | None] = None
 
     @classmethod
     def option_names(cls) -> tuple[str, ...]:
@@ -182,8 +188,9 @@ class Quantiles(Statistic):
         """The quantiles that a declaration names; the quartiles unless it does."""
         return {"quantiles": QUARTILES if at is None else quantile_list(at)}
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, within: WidthLike | None) -> None:
         object.__setattr__(self, "quantiles", checked_quantiles(self.quantiles, _checks.fraction))
+        self._settle(within)
         self._check_privacy()
         object.__setattr__(self, "epsilon", _checks.epsilon(epsilon=self.epsilon))
         _checks.one_of(METHODS, method=self.method)
@@ -271,6 +278,10 @@ class Quantiles(Statistic):
         """
         _checks.probability(beta=beta)
         return self._asked_order(self._bounds_of_ranks(beta))
+
+    def half_width(self, n: int | None = None, level: float = LEVEL) -> float:
+        """By how many records the rank of any result can miss, but for a probability 1 − level, whatever the data."""
+        return float(np.max(self.rank_error(1 - level)))
 
     def describe_error(self, n: int) -> str:
         """The standard deviation of the ranks where records lie densely."""
