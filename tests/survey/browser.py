@@ -25,6 +25,16 @@ NOT_SENT = "Not sent yet"
 ALREADY = "You have already answered."
 SOMEBODY_ELSE = "Somebody else answers here"
 
+#: The elements of a page that a selector names, in their order; also those in shadow trees.
+ALL = """((selector) => {
+  const below = (tree) => [...tree.querySelectorAll("*")].flatMap((part) => (
+    [...(part.matches(selector) ? [part] : []), ...(part.shadowRoot ? below(part.shadowRoot) : [])]
+  ));
+  return below(document);
+})"""
+#: Whether an element has the focus, in a shadow tree or not.
+HAS_FOCUS = "(element) => element === element.getRootNode().activeElement"
+
 #: What a page asks the browser to tell about itself: all that outlives a screen or could be looked at by others.
 SNAPSHOT = """async () => ({
   dom: document.documentElement.outerHTML.replace(/<script type="application\\/json".*?<\\/script>/s, ""),

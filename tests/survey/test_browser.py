@@ -737,16 +737,13 @@ def test_labels_are_shown_as_they_are_written_whatever_they_are(write, visit, co
     assert tab.evaluate("window.hacked") is None
 
 
-HAS_FOCUS = "(element) => element === element.getRootNode().activeElement"
-
-
 def test_the_page_can_be_used_by_keyboard_alone(one, visit, collector):
     tab = visit(page_of(one))
 
     def press_until(role, name):
         for _ in range(12):
             tab.keyboard.press("Tab")
-            if tab.get_by_role(role, name=name, exact=True).evaluate(HAS_FOCUS):
+            if tab.get_by_role(role, name=name, exact=True).evaluate(browsers.HAS_FOCUS):
                 return
         raise AssertionError(f"{name} cannot be reached")
 
