@@ -189,6 +189,7 @@ def test_a_number_is_reached_by_large_buttons_by_larger_steps_and_by_typing(writ
     tab = visit(page_of(write(NUMBER)))
     tab.get_by_role("button", name="I take part", exact=True).click()
     field = tab.get_by_role("textbox")
+    field.wait_for()
     names = [button.get_attribute("aria-label") for button in tab.locator(".number button").all()]
     assert names == ["0.5 less", "0.5 more", "2 less", "2 more"]
 
