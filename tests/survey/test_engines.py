@@ -167,9 +167,9 @@ def test_firefox_saves_no_checked_box(is_twin, start, one, collector, tmp_path):
     """For a crash it saves the checked boxes of a document: none of the page, one of a twin without shadow trees."""
     content = page_of(one)
     if is_twin:
-        shadow = 'host.attachShadow({ mode: "open" }).append(style, ...labels);'
+        shadow = 'host.attachShadow({ mode: "open" }).append(style, ...parts.flat());'
         assert shadow in content.decode()
-        content = browsers.without_policy(content).replace(shadow.encode(), b"host.append(...labels);")
+        content = browsers.without_policy(content).replace(shadow.encode(), b"host.append(...parts.flat());")
     browser = start(engines.Firefox)
     browser.goto(collector.serve(content))
     browser.press(browsers.TAKE_PART)
