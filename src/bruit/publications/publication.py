@@ -65,7 +65,7 @@ class Request:
     of
         The column and its values, as in ``age=0..120``, or several for tables; nothing for a count.
     by
-        The columns of groups with their domains; None for a domain that nobody declares.
+        The columns of groups with their domains; None for undeclared groups.
     share
         Its part of ε and δ, in proportion to those of the others.
     noise
@@ -90,7 +90,7 @@ class Request:
 
     @property
     def selects(self) -> bool:
-        """Whether its groups are those of many people, which nobody declares."""
+        """Whether its groups are undeclared: those of many people."""
         return None in self.by.values()
 
     @property
