@@ -1,0 +1,129 @@
+"""What differs between classes and numbers as targets: what is summed, by how much one record changes it, and shapes.
+
+A fit releases two kinds of sums for every cell: *tables* of the targets, and in the pass sums of *residuals*. A
+`Problem` says what one record adds to each, and what noisy tables give to start from.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.kernels import additive as kernels
+from bruit.learning._features import Floats
+from bruit.learning.additive.columns import Cells, Places
+
+Integers = NDArray[np.int64]
+
+
+class Norms(NamedTuple):
+    """What neighbours change in one column at most: in L1, and the square of it in L2, both in units."""
+
+    l1: Fraction
+    l2_squared: Fraction
+
+
+class Shapes(NamedTuple):
+    """A shape for every column: an effect for each of its cells and each output, and the intercept of each output.
+
+    `errors` are standard deviations from the noise, and `sizes` the noisy numbers of records in the cells. Where knots
+    were smoothed together, `mixing` has the matrix that makes their noise from independent noise of variance 1.
+    """
+
+    effects: list[Floats]
+    intercept: Floats
+    errors: list[Floats]
+    sizes: list[Floats]
+    mixing: dict[int, Floats]
+
+
+class Start(NamedTuple):
+    """What noisy tables give: shapes, the importance of each column, and whether the noise hides the records.
+
+    `tables` are the noisy ones after what they must have in common was made the same.
+    """
+
+    shapes: Shapes
+    tables: list[Floats]
+    importance: list[float]
+    hidden: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Problem(ABC):
+    """A kind of target."""
+
+    #: What neighbours change in one column of the tables, and of the pass; by whether a record is replaced.
+    table_norms: ClassVar[dict[bool, Norms]]
+    pass_norms: ClassVar[dict[bool, Norms]]
+    #: The least ν for a pass: with Laplace noise, with Gaussian noise.
+    least: ClassVar[tuple[float, float]]
+    #: The weight of a record in W.
+    weight: ClassVar[float]
+
+    @property
+    @abstractmethod
+    def units(self) -> tuple[int, ...]:
+        """The unit of every table of a cell."""
+
+    @property
+    @abstractmethod
+    def outputs(self) -> int:
+        """How many effects a cell has."""
+
+    @abstractmethod
+    def values(self, target: Any) -> Integers:
+        """What a record adds to the tables of its cells, before their weights."""
+
+    @abstractmethod
+    def records(self, counts: Any) -> Any:
+        """The number of records in each cell, from exact tables over the weight of a record."""
+
+    @abstractmethod
+    def residuals(self, score: Integers, target: Any) -> Integers:
+        """What a record adds in the pass to its cells, before their weights."""
+
+    @abstractmethod
+    def start(self, tables: list[Floats], error: float, factor: float, *, passes: bool) -> Start:
+        """Shapes from noisy tables, times a factor."""
+
+    @abstractmethod
+    def gradient(self, sums: Floats, table: Floats) -> Floats:
+        """The sums of residuals of a column's cells, with the half of the target that the tables have."""
+
+    @abstractmethod
+    def variance(self, error: float, of_tables: float) -> float:
+        """The variance of the noise on an entry of the gradient."""
+
+    @property
+    def step_weight(self) -> float:
+        """The weight of a record in W."""
+        return self.weight
+
+    def freedom(self, cells: int) -> int:
+        """How many numbers a column's gradient has."""
+        return cells
+
+    def count(self, places: Places, target: Any, cells: Cells) -> Integers:
+        """The tables of some records, cell by cell."""
+        out = np.zeros((cells.total, len(self.units)), np.int64)
+        kernels.add_weights(places, self.values(target), cells.starts, out)
+        return out.reshape(-1)
+
+    def count_residuals(
+        self, places: Places, target: Any, cells: Cells, effects: Integers, intercept: Integers, block: tuple[int, ...]
+    ) -> Integers:
+        """The sums of residuals of some records in the columns of a block, cell by cell."""
+        score = np.empty((len(places), self.outputs), np.int64)
+        kernels.scores(places, effects, cells.starts, intercept, score)
+        sizes = [cells.sizes[column] for column in block]
+        starts = np.append(0, np.cumsum(sizes)).astype(np.int64)
+        out = np.zeros((int(starts[-1]), self.outputs), np.int64)
+        chosen = np.ascontiguousarray(places[:, list(block)])
+        kernels.add_weights(chosen, self.residuals(score, target), starts, out)
+        return out.reshape(-1)
