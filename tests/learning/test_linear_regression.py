@@ -331,7 +331,7 @@ def test_cross_validation_books_every_fit_and_repeats_no_noise():
 def test_a_fitted_model_has_nothing_but_the_line_the_promise_and_public_facts():
     x, y = some_rows()
     model = LinearRegression(1.0, **LINE).fit(x, y)
-    public = {"coef_", "intercept_", "noise_", "guarantee_", "simulated_", "n_features_in_", "_features"}
+    public = {"coef_", "intercept_", "terms_", "noise_", "guarantee_", "simulated_", "n_features_in_", "_features"}
     assert model._features.to_dict() == Features.declared((-1, 1)).to_dict()
     assert set(vars(model)) - set(model.get_params()) == public
     other = LinearRegression(1.0, **LINE).fit(x[:50], y[:50])

@@ -69,15 +69,19 @@ class Features:
     grids: Mapping[int, Grid] = field(default_factory=dict)
 
     @classmethod
-    def declared(cls, bounds: Any, *, categorical: bool = False, gaps: bool = False) -> Features:
+    def declared(
+        cls, bounds: Any, *, categorical: bool = False, gaps: bool = False, lists_are_bounds: bool = False
+    ) -> Features:
         """Features from what a user gives as `bounds`; nothing of the data is looked at.
 
-        `gaps` says whether a number may be missing, where its grid declares that as a category.
+        `gaps` says whether a number may be missing, where its grid declares that as a category. With `lists_are_bounds`
+        a list of two numbers means bounds also where columns may be categories.
         """
         if bounds is None:
             raise ParameterError(_DECLARE)
         if isinstance(bounds, Mapping):
-            schema = bounds if isinstance(bounds, Schema) else schema_of(bounds, categorical=categorical)
+            labels = categorical and not lists_are_bounds
+            schema = bounds if isinstance(bounds, Schema) else schema_of(bounds, categorical=labels)
             return cls._from_schema(schema, categorical, gaps)
         low, high = _pair(bounds)
         return cls(low, high, None, {})
@@ -164,8 +168,8 @@ def _check_domain(name: str, domain: Any, categorical: bool, gaps: bool) -> None
         )
     if isinstance(domain, Grid) and domain.missing == "drop" and gaps:
         raise ParameterError(
-            f'Rows with gaps in {name!r} are not dropped here: declare it with missing="category", which gives a gap an '
-            "effect of its own, or leave these rows out."
+            f'Rows with gaps in {name!r} are not dropped here: declare it with missing="category", which gives a gap '
+            "an effect of its own, or leave these rows out."
         )
     if isinstance(domain, Grid) and domain.missing != "refuse" and not gaps:
         raise ParameterError(

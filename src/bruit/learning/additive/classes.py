@@ -92,6 +92,9 @@ class ClassProblem(Problem):
     }
     least: ClassVar[tuple[float, float]] = (200.0, 150.0)
     weight: ClassVar[float] = 0.15
+    steps: ClassVar[int] = kernels.WEIGHT
+    most_effect: ClassVar[float] = 8.0
+    blocks: ClassVar[int] = 4
 
     @property
     def units(self) -> tuple[int, ...]:

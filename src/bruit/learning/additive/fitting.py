@@ -6,6 +6,7 @@ declared parameters and from noisy numbers alone. The records are read once for 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,15 +21,13 @@ from bruit.learning._features import FeatureRows, Features, Floats
 from bruit.learning.additive.columns import Cells, Columns
 from bruit.learning.additive.problem import Integers, Problem, Shapes
 from bruit.learning.additive.releases import Promise, Releases
-from bruit.learning.additive.smoothing import MOST_EFFECT, step
+from bruit.learning.additive.smoothing import step
 
 #: From rows and their targets, as codes or steps, to whole numbers that add; read over all records.
 Reader = Callable[[Callable[[FeatureRows, Any], Integers]], Integers]
 
 #: Knots: this times √ν, in the range below.
 _KNOTS, _FEWEST, _MOST = 0.7, 4, 32
-#: So many times residuals are renewed.
-_BLOCKS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +38,7 @@ class FineTables:
     problem: Problem
 
     def __call__(self, rows: FeatureRows, target: Any) -> Integers:
+        """The sums of some rows."""
         columns = Columns.of(self.features, rows.numbers.shape[1] + len(rows.codes), None)
         return Tables(Cells.fine(columns), self.problem)(rows, target)
 
@@ -51,6 +51,7 @@ class Tables:
     problem: Problem
 
     def __call__(self, rows: FeatureRows, target: Any) -> Integers:
+        """The sums of some rows."""
         return self.problem.count(self.cells.places(rows), target, self.cells)
 
 
@@ -60,13 +61,13 @@ class Residuals:
 
     cells: Cells
     problem: Problem
-    effects: Integers
-    intercept: Integers
+    shapes: Shapes
     block: tuple[int, ...]
 
     def __call__(self, rows: FeatureRows, target: Any) -> Integers:
+        """The sums of some rows."""
         places = self.cells.places(rows)
-        return self.problem.count_residuals(places, target, self.cells, self.effects, self.intercept, self.block)
+        return self.problem.count_residuals(places, target, self.cells, self.shapes, self.block)
 
 
 class Fitted(NamedTuple):
@@ -75,6 +76,7 @@ class Fitted(NamedTuple):
     `hidden` says that the noise hides the records: then all effects are 0.
     """
 
+    problem: Problem
     cells: Cells
     shapes: Shapes
     size: float
@@ -140,8 +142,11 @@ class Fitting:
         error = float(noise.errors[0])
         factor = min(1.0, math.sqrt(8 / len(self.columns)))
         start = self.problem.start(tables, error, factor, passes=passes)
-        shapes = _in_steps(start.shapes, hidden=start.hidden)
-        fitted = Fitted(cells, shapes, size.records, passes and not start.hidden, start.hidden, start.tables, error)
+        keep = 0.0 if start.hidden else 1.0
+        effects = [self.problem.rounded(keep * effect) for effect in start.shapes.effects]
+        shapes = start.shapes._replace(effects=effects)
+        made = passes and not start.hidden
+        fitted = Fitted(self.problem, cells, shapes, size.records, made, start.hidden, start.tables, error)
         if fitted.passes:
             order = np.argsort([-value for value in start.importance], kind="stable")
             self._pass(fitted, order.tolist(), releases, read, entropy)
@@ -169,19 +174,13 @@ class Fitting:
 
     def _pass(self, fitted: Fitted, order: list[int], releases: Releases, read: Reader, entropy: Entropy) -> None:
         """Change the shapes block by block; every block sees the residuals of those before it."""
-        ends = [round(place * len(order) / _BLOCKS) for place in range(_BLOCKS + 1)]
-        for first, last in zip(ends[:-1], ends[1:], strict=True):
+        blocks = self.problem.blocks
+        ends = [round(place * len(order) / blocks) for place in range(blocks + 1)]
+        for first, last in itertools.pairwise(ends):
             block = tuple(order[first:last])
             if not block:
                 continue
-            effects = np.concatenate(fitted.shapes.effects)
-            residuals = Residuals(
-                fitted.cells,
-                self.problem,
-                np.rint(effects * kernels.WEIGHT).astype(np.int64),
-                np.rint(fitted.shapes.intercept * kernels.WEIGHT**2).astype(np.int64),
-                block,
-            )
+            residuals = Residuals(fitted.cells, self.problem, fitted.shapes, block)
             self._block(fitted, block, read(residuals), releases, entropy)
 
     def _block(
@@ -202,20 +201,7 @@ class Fitting:
                 self.problem.freedom(len(weights)),
                 level=place == 0,
             )
-            moved = fitted.shapes.effects[column] + in_steps(change.change)
-            fitted.shapes.effects[column] = np.clip(moved, -MOST_EFFECT, MOST_EFFECT)
+            moved = self.problem.rounded(fitted.shapes.effects[column] + change.change)
+            fitted.shapes.effects[column] = moved
             fitted.shapes.errors[column] = np.broadcast_to(change.errors, moved.shape)
             fitted.shapes.mixing[column] = change.mixing
-
-
-def in_steps(values: Floats) -> Floats:
-    """Values rounded to whole steps of 1/WEIGHT."""
-    return np.asarray(np.rint(values * kernels.WEIGHT) / kernels.WEIGHT, np.float64)
-
-
-def _in_steps(shapes: Shapes, *, hidden: bool) -> Shapes:
-    """Shapes in whole steps, the intercept in finer ones; all effects are 0 where the noise hides the records."""
-    keep = 0.0 if hidden else 1.0
-    effects = [in_steps(np.clip(keep * effect, -MOST_EFFECT, MOST_EFFECT)) for effect in shapes.effects]
-    intercept = np.rint(shapes.intercept * kernels.WEIGHT**2) / kernels.WEIGHT**2
-    return shapes._replace(effects=effects, intercept=np.asarray(intercept, np.float64))

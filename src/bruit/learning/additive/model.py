@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-import numpy as np
-
 from bruit import _checks
 from bruit.errors import ParameterError
 from bruit.kernels import additive as kernels
@@ -78,12 +76,9 @@ class AdditiveModel(PrivateModel):
 
     def _scores(self, X: Any, fitted: Fitted) -> Floats:
         """The intercept and the effects of all columns, added up, for each row and output."""
-        places = fitted.cells.places(self._rows(X))
-        effects = np.rint(np.concatenate(fitted.shapes.effects) * kernels.WEIGHT).astype(np.int64)
-        intercept = np.rint(fitted.shapes.intercept * kernels.WEIGHT**2).astype(np.int64)
-        out = np.empty((len(places), effects.shape[1]), np.int64)
-        kernels.scores(places, effects, fitted.cells.starts, intercept, out)
-        return out / kernels.WEIGHT**2
+        problem = fitted.problem
+        steps = problem.scores(fitted.cells.places(self._rows(X)), fitted.cells, fitted.shapes)
+        return steps / (problem.steps * kernels.WEIGHT)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -65,6 +65,12 @@ class Problem(ABC):
     least: ClassVar[tuple[float, float]]
     #: The weight of a record in W.
     weight: ClassVar[float]
+    #: Effects are whole numbers of steps: so many for 1.
+    steps: ClassVar[int]
+    #: The largest effect, either way.
+    most_effect: ClassVar[float]
+    #: So many times residuals are renewed in the pass, or once for each column if there are fewer.
+    blocks: ClassVar[int]
 
     @property
     @abstractmethod
@@ -109,6 +115,19 @@ class Problem(ABC):
         """How many numbers a column's gradient has."""
         return cells
 
+    def scores(self, places: Places, cells: Cells, shapes: Shapes) -> Integers:
+        """The intercept and the effects of all columns at each place, in steps of 1/(steps · WEIGHT)."""
+        effects = np.rint(np.concatenate(shapes.effects) * self.steps).astype(np.int64)
+        intercept = np.rint(shapes.intercept * self.steps * kernels.WEIGHT).astype(np.int64)
+        out = np.empty((len(places), self.outputs), np.int64)
+        kernels.scores(places, effects, cells.starts, intercept, out)
+        return out
+
+    def rounded(self, effects: Floats) -> Floats:
+        """Effects in whole steps, no larger than they may be."""
+        cut = np.clip(effects, -self.most_effect, self.most_effect)
+        return np.asarray(np.rint(cut * self.steps) / self.steps, np.float64)
+
     def count(self, places: Places, target: Any, cells: Cells) -> Integers:
         """The tables of some records, cell by cell."""
         out = np.zeros((cells.total, len(self.units)), np.int64)
@@ -116,11 +135,10 @@ class Problem(ABC):
         return out.reshape(-1)
 
     def count_residuals(
-        self, places: Places, target: Any, cells: Cells, effects: Integers, intercept: Integers, block: tuple[int, ...]
+        self, places: Places, target: Any, cells: Cells, shapes: Shapes, block: tuple[int, ...]
     ) -> Integers:
         """The sums of residuals of some records in the columns of a block, cell by cell."""
-        score = np.empty((len(places), self.outputs), np.int64)
-        kernels.scores(places, effects, cells.starts, intercept, score)
+        score = self.scores(places, cells, shapes)
         sizes = [cells.sizes[column] for column in block]
         starts = np.append(0, np.cumsum(sizes)).astype(np.int64)
         out = np.zeros((int(starts[-1]), self.outputs), np.int64)

@@ -1,4 +1,4 @@
-"""Reading the same records several times: checked and coded once where they are in memory, and else at every reading."""
+"""Reading the same records several times. Those in memory are checked and coded once, others at every reading."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ from bruit.learning._features import Floats
 
 #: How strongly neighbouring knots are drawn together, in units of the noise.
 _SMOOTH = 3.0
-#: The largest step, and the largest effect, on the scale of logarithms of odds.
-MOST_STEP, MOST_EFFECT = 3.0, 8.0
+#: The largest step, on the scale of logarithms of odds.
+MOST_STEP = 3.0
 
 
 class Step(NamedTuple):

@@ -56,6 +56,9 @@ class Products:
         How many steps there are from the middle to a bound.
     plain
         Whether all rows are left as they are.
+    indicators, categories
+        How many of the columns are indicators of labels, and how many categorical columns these come from: a row has
+        one indicator of each that is not 0.
     """
 
     columns: int
@@ -63,6 +66,8 @@ class Products:
     euclidean: bool = False
     steps: int = STEPS
     plain: bool = False
+    indicators: int = 0
+    categories: int = 0
 
     @property
     def width(self) -> int:
@@ -141,9 +146,9 @@ class Products:
 
     @property
     def _norm(self) -> Fraction:
-        """The norm of a row with all numbers at `TYPICAL`."""
+        """The norm of a row with all numbers at `TYPICAL`, and its indicators."""
         typical = TYPICAL * TYPICAL if self.euclidean else TYPICAL
-        return typical * self.columns + int(self.intercept)
+        return typical * (self.columns - self.indicators) + int(self.intercept) + self.categories
 
     def _laid(self, square: int, other: int, target: int) -> tuple[int, ...]:
         rows, columns = np.triu_indices(self.width)
