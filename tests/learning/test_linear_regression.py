@@ -396,7 +396,8 @@ def sampler(model, columns):
     layout = model._layouts(Features.declared(model.bounds))(columns)
 
     def draw(data, trials, entropy):
-        sums = layout.count(*data)
+        numbers, target = data
+        sums = layout.count(FeatureRows(numbers, ()), target)
         many = replace(layout.noise, units=layout.noise.units * trials)  # the noise of all fits in one call
         noisy = many.draw(np.tile(sums, trials), entropy).reshape(trials, -1)
         return np.array([[*coef, constant] for coef, constant in map(layout.line, noisy)])

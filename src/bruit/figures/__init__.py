@@ -15,6 +15,7 @@ from bruit.figures.ranking import plot_ranking
 from bruit.figures.regression import plot_regression
 from bruit.figures.result import plot_result
 from bruit.figures.series import plot_loss, plot_series
+from bruit.figures.shapes import plot_importances, plot_shape, plot_shapes
 from bruit.figures.variance import plot_variance
 
 __all__ = [
@@ -23,12 +24,15 @@ __all__ = [
     "plot_beliefs",
     "plot_continual",
     "plot_estimate",
+    "plot_importances",
     "plot_leak",
     "plot_loss",
     "plot_ranking",
     "plot_regression",
     "plot_result",
     "plot_series",
+    "plot_shape",
+    "plot_shapes",
     "plot_variance",
     "save",
 ]

@@ -6,6 +6,7 @@ They need scikit-learn: ``pip install 'bruit[learn]'``.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bruit.learning.additive import AdditiveClassifier, AdditiveRegressor, Explanation, LogisticRegression, Shape
     from bruit.learning.honest import honest_split, randomize_labels
     from bruit.learning.kmeans import KMeans
     from bruit.learning.linear_regression import LinearRegression
@@ -15,14 +16,19 @@ if TYPE_CHECKING:
     from bruit.learning.search import GridSearchCV, RandomizedSearchCV, SearchCost, search_cost
 
 __all__ = [
+    "AdditiveClassifier",
+    "AdditiveRegressor",
+    "Explanation",
     "GridSearchCV",
     "KMeans",
     "LinearRegression",
     "LocalNaiveBayes",
     "LocalPrivatizer",
+    "LogisticRegression",
     "NaiveBayes",
     "RandomizedSearchCV",
     "SearchCost",
+    "Shape",
     "honest_split",
     "randomize_labels",
     "search_cost",
@@ -38,9 +44,18 @@ def __getattr__(name: str) -> Any:
 
     if find_spec("sklearn") is None:
         raise MissingExtraError("Learning", "learn")
-    from bruit.learning import honest, kmeans, linear_regression, local_naive_bayes, naive_bayes, privatizer, search
+    from bruit.learning import (
+        additive,
+        honest,
+        kmeans,
+        linear_regression,
+        local_naive_bayes,
+        naive_bayes,
+        privatizer,
+        search,
+    )
 
-    homes = (honest, kmeans, linear_regression, local_naive_bayes, naive_bayes, privatizer, search)
+    homes = (additive, honest, kmeans, linear_regression, local_naive_bayes, naive_bayes, privatizer, search)
     return next(getattr(home, name) for home in homes if hasattr(home, name))
 
 

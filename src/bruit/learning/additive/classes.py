@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -131,16 +130,15 @@ class TwoClasses(ClassProblem):
         """One."""
         return 1
 
-    @cached_property
-    def chances(self) -> Integers:
+    def lookup(self) -> Integers:
         """P in units of 1/UNIT for every score in steps of 1/WEIGHT."""
         steps = np.arange(-kernels.MOST_SCORE * kernels.WEIGHT, kernels.MOST_SCORE * kernels.WEIGHT + 1)
         return np.rint(kernels.UNIT / (1 + np.exp(-steps / kernels.WEIGHT))).astype(np.int64)
 
-    def residuals(self, score: Integers, target: Any) -> Integers:
+    def residuals(self, score: Integers, target: Any, lookup: Integers) -> Integers:
         """½(y − ½) − (P − ½)."""
         out = np.empty((len(score), 1), np.int64)
-        kernels.binary_residuals(score, target, self.chances, out)
+        kernels.binary_residuals(score, target, lookup, out)
         return out
 
     def start(self, tables: list[Floats], error: float, factor: float, *, passes: bool) -> Start:
@@ -176,16 +174,15 @@ class SeveralClasses(ClassProblem):
         """One for each class."""
         return self.classes
 
-    @cached_property
-    def exponentials(self) -> Integers:
+    def lookup(self) -> Integers:
         """e^−x in whole units for x in steps of 1/WEIGHT."""
         steps = np.arange(kernels.MOST_SCORE * kernels.WEIGHT + 1)
         return np.rint(np.exp(-steps / kernels.WEIGHT) * 2.0**_EXPONENTIAL_BITS).astype(np.int64)
 
-    def residuals(self, score: Integers, target: Any) -> Integers:
+    def residuals(self, score: Integers, target: Any, lookup: Integers) -> Integers:
         """½e_y − p."""
         out = np.empty((len(score), self.classes), np.int64)
-        kernels.class_residuals(score, target, self.exponentials, out)
+        kernels.class_residuals(score, target, lookup, out)
         return out
 
     def start(self, tables: list[Floats], error: float, factor: float, *, passes: bool) -> Start:

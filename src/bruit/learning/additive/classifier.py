@@ -84,17 +84,19 @@ class ClassModel(ClassifierMixin, AdditiveModel):  # type: ignore[misc] # scikit
         """Plain values of the parameters that decide the noise."""
         return super()._design() | {"classes": declared_classes(self.classes).tolist()}
 
-    def _learn_classes(self, X: Any, y: Any, unsupported: Mapping[str, Any]) -> Fitted:
-        """Shapes of the declared classes; the spend is booked."""
+    def _learn_classes(self, X: Any, y: Any, unsupported: Mapping[str, Any]) -> None:
+        """Learn the shapes of the declared classes, and book that."""
         features = self._declared(unsupported)
         self._warn_of_people(X)
         classes = declared_classes(self.classes)
         fitted = self._learn(X, y, features, class_problem(classes.size), partial(class_codes, classes=classes))
         self.classes_ = classes
-        return fitted
+        labels = tuple(str(label) for label in classes.tolist())
+        self._keep(self._final(fitted), labels[1:] if classes.size == 2 else labels)
 
-    def _scored(self, X: Any) -> Floats:
-        raise NotImplementedError
+    def _final(self, fitted: Fitted) -> Fitted:
+        """The shapes that predictions use."""
+        return fitted
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -207,8 +209,5 @@ class AdditiveClassifier(ClassModel):
         X is a matrix, a frame or a mapping, and y its classes; or X is a file, a Spark DataFrame or a list of batches,
         and y the name of its target column. X is read several times.
         """
-        self._fitted = self._learn_classes(X, y, unsupported)
+        self._learn_classes(X, y, unsupported)
         return self
-
-    def _scored(self, X: Any) -> Floats:
-        return self._scores(X, self._fitted)

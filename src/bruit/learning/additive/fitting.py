@@ -63,17 +63,22 @@ class Residuals:
     problem: Problem
     shapes: Shapes
     block: tuple[int, ...]
+    lookup: Integers
 
     def __call__(self, rows: FeatureRows, target: Any) -> Integers:
         """The sums of some rows."""
         places = self.cells.places(rows)
-        return self.problem.count_residuals(places, target, self.cells, self.shapes, self.block)
+        score = self.problem.scores(places, self.cells, self.shapes)
+        here = np.ascontiguousarray(places[:, list(self.block)])
+        sizes = tuple(self.cells.sizes[column] for column in self.block)
+        return self.problem.count_residuals(score, here, target, sizes, self.lookup)
 
 
 class Fitted(NamedTuple):
     """Cells, and shapes on them in whole steps; `size` is the noisy number of records, `passes` whether one was made.
 
-    `hidden` says that the noise hides the records: then all effects are 0.
+    `hidden` says that the noise hides the records: then all effects are 0. Shapes that are `straight` have two knots
+    for each number, and are not rounded.
     """
 
     problem: Problem
@@ -84,6 +89,7 @@ class Fitted(NamedTuple):
     hidden: bool
     tables: list[Floats]
     error: float
+    straight: bool = False
 
 
 class Size(NamedTuple):
@@ -174,13 +180,13 @@ class Fitting:
 
     def _pass(self, fitted: Fitted, order: list[int], releases: Releases, read: Reader, entropy: Entropy) -> None:
         """Change the shapes block by block; every block sees the residuals of those before it."""
-        blocks = self.problem.blocks
+        blocks, lookup = self.problem.blocks, self.problem.lookup()
         ends = [round(place * len(order) / blocks) for place in range(blocks + 1)]
         for first, last in itertools.pairwise(ends):
             block = tuple(order[first:last])
             if not block:
                 continue
-            residuals = Residuals(fitted.cells, self.problem, fitted.shapes, block)
+            residuals = Residuals(fitted.cells, self.problem, fitted.shapes, block, lookup)
             self._block(fitted, block, read(residuals), releases, entropy)
 
     def _block(

@@ -91,8 +91,8 @@ class Problem(ABC):
         """The number of records in each cell, from exact tables over the weight of a record."""
 
     @abstractmethod
-    def residuals(self, score: Integers, target: Any) -> Integers:
-        """What a record adds in the pass to its cells, before their weights."""
+    def residuals(self, score: Integers, target: Any, lookup: Integers) -> Integers:
+        """What a record adds in the pass to its cells, before their weights; `lookup` is that of the problem."""
 
     @abstractmethod
     def start(self, tables: list[Floats], error: float, factor: float, *, passes: bool) -> Start:
@@ -105,6 +105,10 @@ class Problem(ABC):
     @abstractmethod
     def variance(self, error: float, of_tables: float) -> float:
         """The variance of the noise on an entry of the gradient."""
+
+    def lookup(self) -> Integers:
+        """A table of probabilities in whole numbers, made once for all records; empty where none is needed."""
+        return np.empty(0, np.int64)
 
     @property
     def step_weight(self) -> float:
@@ -135,13 +139,10 @@ class Problem(ABC):
         return out.reshape(-1)
 
     def count_residuals(
-        self, places: Places, target: Any, cells: Cells, shapes: Shapes, block: tuple[int, ...]
+        self, score: Integers, places: Places, target: Any, sizes: tuple[int, ...], lookup: Integers
     ) -> Integers:
-        """The sums of residuals of some records in the columns of a block, cell by cell."""
-        score = self.scores(places, cells, shapes)
-        sizes = [cells.sizes[column] for column in block]
+        """The sums of residuals of some records at their places in columns of these sizes, cell by cell."""
         starts = np.append(0, np.cumsum(sizes)).astype(np.int64)
         out = np.zeros((int(starts[-1]), self.outputs), np.int64)
-        chosen = np.ascontiguousarray(places[:, list(block)])
-        kernels.add_weights(chosen, self.residuals(score, target), starts, out)
+        kernels.add_weights(places, self.residuals(score, target, lookup), starts, out)
         return out.reshape(-1)

@@ -22,7 +22,7 @@ from bruit.learning._sums import SumNoise
 from bruit.learning.additive.problem import Norms, Problem
 from bruit.privacy.zcdp import epsilon_to_rho
 
-_FOR_SIZE = Fraction(1, 100)
+FOR_SIZE = Fraction(1, 100)
 _FOR_FINE = Fraction(4, 100)
 _FOR_TABLES = Fraction(40, 100)
 _FOR_PASS = Fraction(55, 100)
@@ -65,7 +65,7 @@ class Promise:
         """The noise of the number of records; None where it is public."""
         if self.replaced:
             return None
-        return SumNoise((1,), Fraction(1), self.epsilon, self.delta, _FOR_SIZE, self.size_times)
+        return SumNoise((1,), Fraction(1), self.epsilon, self.delta, FOR_SIZE, self.size_times)
 
     def spread(self, columns: int) -> float:
         """σ₀, the noise of one cell if all were spent on tables of counts; ν is the number of records over it."""
@@ -102,12 +102,12 @@ class Releases:
     @property
     def shares(self) -> dict[str, Fraction]:
         """The share of each release; they sum to 1."""
-        public = _FOR_SIZE if self.promise.replaced else Fraction(0)
+        public = FOR_SIZE if self.promise.replaced else Fraction(0)
         if not self.passes:
-            return {"size": _FOR_SIZE - public, "tables": 1 - _FOR_SIZE + public}
+            return {"size": FOR_SIZE - public, "tables": 1 - FOR_SIZE + public}
         fine = _FOR_FINE if self.dense else Fraction(0)
         return {
-            "size": _FOR_SIZE - public,
+            "size": FOR_SIZE - public,
             "fine": fine,
             "tables": _FOR_TABLES + public,
             "pass": _FOR_PASS + _FOR_FINE - fine,

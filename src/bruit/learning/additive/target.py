@@ -56,7 +56,7 @@ class TargetProblem(Problem):
         """The first table."""
         return counts[:, 0]
 
-    def residuals(self, score: Integers, target: Any) -> Integers:
+    def residuals(self, score: Integers, target: Any, lookup: Integers) -> Integers:
         """½t − F̂."""
         out = np.empty((len(score), 1), np.int64)
         kernels.target_residuals(score, target, out)
@@ -95,3 +95,9 @@ def halves(target: Floats, low: float, high: float) -> Integers:
     """Half of each target, scaled to −1..1, in units of 1/UNIT; those outside the bounds count as the nearest."""
     middle, half = low / 2 + high / 2, high / 2 - low / 2
     return np.rint(np.clip((target - middle) / half, -1, 1) * (kernels.UNIT // 2)).astype(np.int64)
+
+
+def as_targets(halved: Integers, low: float, high: float) -> Floats:
+    """The targets behind such halves, to the nearest step."""
+    middle, half = low / 2 + high / 2, high / 2 - low / 2
+    return np.asarray(middle + half * (halved / (kernels.UNIT // 2)), np.float64)

@@ -161,7 +161,7 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
         features = self._declared(unsupported)
         self._warn_of_people(X)
         layout_of = self._layouts(features)
-        known: dict[int, _Layout] = {}  # by the number of columns, which is public and first seen in the data
+        known: dict[int, Layout] = {}  # by the number of columns, which is public and first seen in the data
 
         def count(rows: FeatureRows, target: Any) -> Counts:
             columns = rows.numbers.shape[1] + len(rows.codes)
@@ -198,7 +198,7 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
     def _declared(self, unsupported: Mapping[str, Any] = MappingProxyType({})) -> Features:
         """The declared columns, after all parameters were checked."""
         features = super()._declared(unsupported)
-        _target_bounds(self.target_bounds)
+        target_ends(self.target_bounds)
         _checks.one_of(_METHODS, method=self.method)
         if not isinstance(self.fit_intercept, bool | np.bool_):
             raise ParameterTypeError("fit_intercept must be True or False.")
@@ -208,12 +208,12 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
             raise ParameterError('method="functional" is for delta = 0: use method="sufficient" with a delta.')
         return features
 
-    def _layouts(self, features: Features) -> Callable[[int], _Layout]:
+    def _layouts(self, features: Features) -> Callable[[int], Layout]:
         """The layout of so many columns; the model itself, with its ledger, does not go where rows are counted."""
         return partial(
-            _layout,
+            line_layout,
             features=features,
-            target=_target_bounds(self.target_bounds),
+            target=target_ends(self.target_bounds),
             method=_METHODS[self.method],
             promise=(float(self.epsilon), float(self.delta), self._row_neighbours, self._times),
             intercept=bool(self.fit_intercept),
@@ -222,7 +222,7 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
     def _design(self) -> dict[str, Any]:
         """Plain values of the parameters that decide the noise."""
         extra = {"method": self.method, "intercept": bool(self.fit_intercept), "delta": float(self.delta)}
-        return super()._design() | extra | {"target": list(_target_bounds(self.target_bounds))}
+        return super()._design() | extra | {"target": list(target_ends(self.target_bounds))}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -231,7 +231,7 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
         return tags
 
 
-class _Layout:
+class Layout:
     """What is summed for so many columns, its noise, and the line that noisy sums give; all public."""
 
     def __init__(self, features: Features, products: Products, noise: SumNoise, middle: Floats, half: Floats) -> None:
@@ -277,15 +277,16 @@ class _Layout:
         return np.asarray(Objective(matrix, -2 * vector).floored_minimiser(floor), np.float64)
 
 
-def _layout(
+def line_layout(
     columns: int,
     *,
     features: Features,
     target: tuple[float, float],
     method: type[Products],
-    promise: tuple[float, float, str, int],
+    promise: tuple[Any, ...],
     intercept: bool,
-) -> _Layout:
+) -> Layout:
+    """The layout of so many declared columns; the promise is what `Products.noise` takes."""
     low, high = (np.append(*ends) for ends in zip(features.ends(columns), target, strict=True))
     middle, half = middle_and_half(low, high, intercept)
     sizes = [domain.size for _, domain in sorted(features.categories.items())]
@@ -296,7 +297,7 @@ def _layout(
     half = np.insert(half, half.size - 1, np.ones(sum(sizes)))
     kinds = {"columns": middle.size - 1, "indicators": sum(sizes), "categories": len(sizes)}
     products, noise = fitting(method, promise, **kinds, intercept=intercept, euclidean=promise[1] > 0)
-    return _Layout(features, products, noise, middle, half)
+    return Layout(features, products, noise, middle, half)
 
 
 def with_indicators(rows: FeatureRows, features: Features) -> Floats:
@@ -323,7 +324,7 @@ def _target_bits(target: Any) -> Any:
     return (as_numbers(target, "the target") + 0.0).view(np.int64)
 
 
-def _target_bounds(bounds: Any) -> tuple[float, float]:
+def target_ends(bounds: Any) -> tuple[float, float]:
     """Two finite numbers, the first the lesser."""
     if bounds is None:
         raise ParameterError(_DECLARE_TARGET)
