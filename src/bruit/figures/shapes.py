@@ -8,6 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.figures import style
@@ -19,6 +21,8 @@ MOST_BARS, MOST_ROWS, MOST_PANELS = 20, 30, 12
 #: More classes than this share one colour each with another, and are not drawn.
 _MOST_OUTPUTS = len(style.PALETTE)
 
+#: A band is cut at this times the largest effect.
+_CUT = 2.0
 _CURVE, _ROW, _SURROUND = 2.6, 0.31, 1.15
 
 
@@ -76,7 +80,9 @@ def plot_shapes(shapes: Mapping[str, Shape], level: float = 0.95) -> Figure:
         figure = Figure(figsize=(2 * style.WIDTH, sum(tall)), layout="constrained")
         grid = figure.add_gridspec(rows, 2, height_ratios=tall)
         for place, shape in enumerate(ordered):
-            plot_shape(shape, level, figure.add_subplot(grid[place // 2, place % 2]))
+            ax = plot_shape(shape, level, figure.add_subplot(grid[place // 2, place % 2]))
+            if not shape.ordered:  # labels keep their distance beside a taller panel
+                ax.set_ylim((tall[place // 2] - _SURROUND) / _ROW - 0.4, -0.6)
     return figure
 
 
@@ -121,6 +127,9 @@ def _draw_curve(ax: Axes, shape: Shape, level: float) -> None:
             ax.vlines(beside, *band[gap, output], color=colour, linewidth=1.8, zorder=3)
             ax.plot([beside], [shape.effects[gap, output]], "o", color=colour, markersize=5, zorder=4)
     _name_outputs(ax, shape)
+    ax.set_ylim(*_limits(shape, band))
+    ax.xaxis.set_major_locator(MaxNLocator(5))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: number(round(value, 6))))
     ax.set(xlabel=style.readable(shape.name, 40), ylabel=_score(shape))
 
 
@@ -137,6 +146,7 @@ def _draw_labels(ax: Axes, shape: Shape, places: list[int], level: float) -> Non
         ax.plot(shape.effects[places, output], rows, "o", color=colour, markersize=5, zorder=4)
     ax.set_yticks(range(len(places)), [style.readable(str(shape.points[place])) for place in places], parse_math=False)
     ax.set_ylim(len(places) - 0.4, -0.6)
+    ax.set_xlim(*_limits(shape, band))
     _name_outputs(ax, shape)
     ax.set_xlabel(f"{style.readable(shape.name, 40)}: {_score(shape)}")
 
@@ -146,6 +156,13 @@ def _name_outputs(ax: Axes, shape: Shape) -> None:
         for output, name in enumerate(shape.outputs[:_MOST_OUTPUTS]):
             ax.plot([], [], color=style.PALETTE[output], label=style.readable(name))
         ax.legend(frameon=False, fontsize=style.TEXT - 2)
+
+
+def _limits(shape: Shape, band: NDArray[np.float64]) -> tuple[float, float]:
+    """Ends of the axis of effects: bands that are far wider than all effects are cut."""
+    reach = max(float(np.abs(shape.effects).max(initial=0)), 0.1)
+    low, high = float(np.nanmin(band, initial=0)), float(np.nanmax(band, initial=0))
+    return max(low, -_CUT * reach) - 0.08 * reach, min(high, _CUT * reach) + 0.08 * reach
 
 
 def _labels(shape: Shape) -> list[int]:

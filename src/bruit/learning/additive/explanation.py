@@ -18,7 +18,7 @@ from bruit.kernels import additive as kernels
 from bruit.learning._features import FeatureRows, Floats
 from bruit.learning.additive.columns import Columns
 from bruit.learning.additive.fitting import Fitted
-from bruit.tables import Column, Table, Tabular, ends, interval_of, number
+from bruit.tables import Column, Table, Tabular, interval_of, number
 
 #: What stands for a missing number.
 MISSING = "(missing)"
@@ -74,8 +74,8 @@ class Shape(Tabular):
         columns = [
             Column("point", [self.points[point] for point, _ in places], kind="label", write=_point),
             *(of if len(self.outputs) > 1 else []),
-            Column("effect", [float(self.effects[place]) for place in places]),
-            Column("interval", [tuple(band[place].tolist()) for place in places], parts=("low", "high"), write=ends),
+            Column("effect", [float(self.effects[place]) for place in places], write=_short),
+            Column("interval", [tuple(band[place].tolist()) for place in places], parts=("low", "high"), write=_ends),
             Column("records", [round(float(self.records[point])) for point, _ in places], heading="noisy records"),
         ]
         notes = [f"Intervals are {interval_of(level)}s, about the noise alone."]
@@ -135,7 +135,7 @@ class Explanation(Tabular):
             Column("row", rows, kind="label", write=str),
             Column("column", names, kind="label", write=str),
             *of,
-            Column("effect", effects_),
+            Column("effect", effects_, write=_short),
         ]
         return Table(f"What the score is made of ({self.outputs[-1]})", columns, noun="line")
 
@@ -207,6 +207,14 @@ def _straight(fitted: Fitted, rows: FeatureRows) -> Floats:
 
 def _point(point: Any) -> str:
     return number(point) if isinstance(point, int | float) and not isinstance(point, bool) else str(point)
+
+
+def _short(effect: Any) -> str:
+    return "" if np.isnan(effect) else f"{effect:+.3g}".replace("-", "−")
+
+
+def _ends(interval: Any) -> str:
+    return " … ".join(map(_short, interval))
 
 
 def importances(shapes: Mapping[str, Shape]) -> dict[str, float]:

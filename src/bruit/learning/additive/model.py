@@ -166,10 +166,7 @@ class AdditiveModel(PrivateModel):
         from bruit.figures import picture, plot_importances, plot_shape
 
         shapes = [self.shapes_[name] for name in self.importances_]
-        parts = [
-            Section(shape.name, table=shape.table(level), figure=picture(plot_shape(shape, level=level)))
-            for shape in shapes
-        ]
+        parts = [Section(shape.name, figure=picture(plot_shape(shape, level=level))) for shape in shapes]
         first = Section("Importance", (_IMPORTANCE,), figure=picture(plot_importances(self.importances_)))
         simulated = " Its noise comes from a seed, so it protects nobody." if self.simulated_ else ""
         lead = f"{type(self).__name__}: {self.guarantee_}.{simulated}"

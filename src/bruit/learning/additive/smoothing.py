@@ -54,7 +54,9 @@ def step(gradient: Floats, weights: Floats, ordered: int, variance: float, freed
     squares = max(float((gradient**2).sum()), 1e-300)
     change *= max(0.0, 1 - max(freedom - 2, 0.5) * variance / squares)
     spread = np.sqrt(variance)
-    return Step(np.clip(change, -MOST_STEP, MOST_STEP), spread * errors[:, None], spread * inverse)
+    # A step is cut, so that its standard deviation is no larger than the cut.
+    errors = np.minimum(spread * errors[:, None], MOST_STEP)
+    return Step(np.clip(change, -MOST_STEP, MOST_STEP), errors, spread * inverse)
 
 
 def _roughness(knots: int) -> Floats:
