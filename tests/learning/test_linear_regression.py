@@ -21,7 +21,7 @@ from bruit import audit, datasets
 from bruit.errors import BudgetError, DataError, ParameterError, ParameterTypeError
 from bruit.kernels import rows as kernels
 from bruit.learning import LinearRegression
-from bruit.learning._features import Features
+from bruit.learning._features import FeatureRows, Features
 from bruit.learning.linear_regression.objective import Objective
 from bruit.learning.linear_regression.products import FunctionalProducts, Products, fitting
 

@@ -142,7 +142,8 @@ def _draw_labels(ax: Axes, shape: Shape, places: list[int], level: float) -> Non
         rows = np.arange(len(places)) + (output - (outputs - 1) / 2) * 0.6 / outputs
         low, high = band[places, output].T
         colour = style.PALETTE[output]
-        ax.hlines(rows, low, high, color=colour, linewidth=1.8, zorder=3)
+        if np.isfinite(low).all():
+            ax.hlines(rows, low, high, color=colour, linewidth=1.8, zorder=3)
         ax.plot(shape.effects[places, output], rows, "o", color=colour, markersize=5, zorder=4)
     ax.set_yticks(range(len(places)), [style.readable(str(shape.points[place])) for place in places], parse_math=False)
     ax.set_ylim(len(places) - 0.4, -0.6)
@@ -161,7 +162,7 @@ def _name_outputs(ax: Axes, shape: Shape) -> None:
 def _limits(shape: Shape, band: NDArray[np.float64]) -> tuple[float, float]:
     """Ends of the axis of effects: bands that are far wider than all effects are cut."""
     reach = max(float(np.abs(shape.effects).max(initial=0)), 0.1)
-    low, high = float(np.nanmin(band, initial=0)), float(np.nanmax(band, initial=0))
+    low, high = float(band.min(initial=0)), float(band.max(initial=0))
     return max(low, -_CUT * reach) - 0.08 * reach, min(high, _CUT * reach) + 0.08 * reach
 
 

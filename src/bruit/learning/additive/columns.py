@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.domains import Categories
+from bruit.domains.grid import DEFAULT_CELLS
 from bruit.kernels import additive as kernels
 from bruit.learning._features import FeatureRows, Features, Floats
 
@@ -61,7 +62,7 @@ class Columns:
         return cls(
             low,
             high,
-            tuple(kernels.FINE * DENSE if grid is None else grid.cells for grid in grids),
+            tuple(DEFAULT_CELLS if grid is None else grid.cells for grid in grids),
             tuple(grid is not None and grid.missing == "category" for grid in grids),
             tuple(tuple(domain.names) for domain in categories),
             (*(every[place] for place in numbers), *(every[place] for place in sorted(features.categories))),

@@ -37,7 +37,8 @@ class Shape(Tabular):
     ordered
         How many points lie on the curve; they come first.
     effects, errors
-        For every point (rows) and output, what it adds to the score, and its standard deviation from the noise.
+        For every point (rows) and output, what it adds to the score, and its standard deviation from the noise;
+        infinite where that is not known.
     records
         The noisy number of records at each point.
     outputs
@@ -210,13 +211,13 @@ def _point(point: Any) -> str:
 
 
 def _short(effect: Any) -> str:
-    return "" if np.isnan(effect) else f"{effect:+.3g}".replace("-", "−")
+    return "" if not np.isfinite(effect) else f"{effect:+.3g}".replace("-", "−")
 
 
 def _ends(interval: Any) -> str:
-    return " … ".join(map(_short, interval))
+    return " … ".join(map(_short, interval)) if np.isfinite(interval).all() else "not known"
 
 
 def importances(shapes: Mapping[str, Shape]) -> dict[str, float]:
-    """The importance of every column, the largest first."""
-    return dict(sorted(((name, shape.importance) for name, shape in shapes.items()), key=lambda pair: -pair[1]))
+    """The importance of every column, in the order of the declaration."""
+    return {name: shape.importance for name, shape in shapes.items()}

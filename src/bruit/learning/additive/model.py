@@ -31,7 +31,7 @@ from bruit.typing import SourceLike
 
 #: Warned where the noise hides the records; computed from noisy numbers.
 HIDDEN = (
-    "At this ε the noise hides the records: their noisy number is below its own standard deviation. All effects are 0 "
+    "At this ε noise hides the records: their noisy number is below its own standard deviation. All effects are 0 "
     "and every row has the same prediction. Use a larger ε, fewer columns, or more records."
 )
 
@@ -165,7 +165,7 @@ class AdditiveModel(PrivateModel):
         check_is_fitted(self)
         from bruit.figures import picture, plot_importances, plot_shape
 
-        shapes = [self.shapes_[name] for name in self.importances_]
+        shapes = [self.shapes_[name] for name in self._by_importance]
         parts = [Section(shape.name, figure=picture(plot_shape(shape, level=level))) for shape in shapes]
         first = Section("Importance", (_IMPORTANCE,), figure=picture(plot_importances(self.importances_)))
         simulated = " Its noise comes from a seed, so it protects nobody." if self.simulated_ else ""
@@ -175,13 +175,18 @@ class AdditiveModel(PrivateModel):
             documents.write_text(Path(path), text)
         return text
 
+    @property
+    def _by_importance(self) -> list[str]:
+        return sorted(self.importances_, key=lambda name: -self.importances_[name])
+
     def _html_repr(self) -> str:
         """What a notebook shows: scikit-learn's picture of the parameters, and the importance of every column."""
         shown = str(super()._html_repr())
         if not self.__sklearn_is_fitted__():
             return shown
-        names = Column("column", list(self.importances_), kind="label", write=str)
-        sizes = Column("importance", list(self.importances_.values()), write="{:.3g}".format)
+        order = self._by_importance
+        names = Column("column", order, kind="label", write=str)
+        sizes = Column("importance", [self.importances_[name] for name in order], write="{:.3g}".format)
         notes = ["The mean size of each column's effect. plot() draws the effects, page() makes a page of them."]
         return shown + Table("Importance", [names, sizes], notes, noun="column")._repr_html_()
 

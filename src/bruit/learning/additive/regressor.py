@@ -230,7 +230,7 @@ class AdditiveRegressor(RegressorMixin, AdditiveModel):  # type: ignore[misc] # 
 
 
 def _straight(columns: Columns, size: Size, coef: Floats, intercept: float, ends: tuple[float, float]) -> Fitted:
-    """A line as shapes with two knots, for a target scaled to −1..1; its errors are not known."""
+    """A line as shapes with two knots, for a target scaled to −1..1; its errors are not known, and so infinite."""
     low, high = ends
     half = high / 2 - low / 2
     slopes = coef[: columns.numbers] * (columns.high - columns.low) / half
@@ -239,7 +239,7 @@ def _straight(columns: Columns, size: Size, coef: Floats, intercept: float, ends
     labels = np.split(coef[columns.numbers :] / half, np.cumsum(sizes)[:-1]) if sizes else []
     effects = [np.array([[0.0], [slope]]) for slope in slopes] + [own[:, None] for own in labels]
     records = [np.full(len(effect), size.records / len(effect)) for effect in effects]
-    errors = [np.full(effect.shape, np.nan) for effect in effects]
+    errors = [np.full(effect.shape, np.inf) for effect in effects]
     shapes = Shapes(effects, np.array([level]), errors, records, {})
     cells = Cells.even(columns, 2)
     return Fitted(TargetProblem(), cells, shapes, size.records, False, False, [], 0.0, straight=True)
