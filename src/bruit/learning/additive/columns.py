@@ -116,7 +116,8 @@ class Cells:
         root = np.sqrt(simplex(histogram, total))
         density = _BY_RECORDS * root / root.sum() + (1 - _BY_RECORDS) / root.size
         cumulative = self.cumulative.copy()
-        cumulative[column] = np.append(0, np.cumsum(density)) / density.sum()
+        rising = np.cumsum(density)
+        cumulative[column] = np.append(0, rising / rising[-1])
         return Cells(self.columns, self.knots, cumulative)
 
     @cached_property
