@@ -57,6 +57,8 @@ UPWARD: dict[tuple[str, str, str], str] = {
     ("analysis", "figures", "plot"): "a regression's plot() does too",
     ("releases", "figures", "plot"): "so does that of a continual series",
     ("oracles", "figures", "plot"): "and that of what choose and compare rank",
+    ("learning", "figures", "plot"): "and those of additive models, as their shapes are made to be seen",
+    ("learning", "figures", "page"): "a page of shapes has their pictures",
 }
 
 #: Where a dependency may be imported.

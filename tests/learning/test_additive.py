@@ -22,7 +22,7 @@ from bruit import datasets
 from bruit.domains import Categories, Grid, Schema
 from bruit.errors import BudgetError, DataError, DataTypeError, LimitError, MissingError, ParameterError
 from bruit.learning import AdditiveClassifier, AdditiveRegressor, LinearRegression, LogisticRegression
-from bruit.learning.additive.columns import Cells, Columns, simplex
+from bruit.learning.additive.columns import Cells, ShapeColumns, simplex
 from bruit.learning.additive.target import as_targets, halves
 from bruit.privacy import Ledger
 
@@ -322,7 +322,7 @@ def test_a_person_with_all_rows_is_protected_and_costs_more_noise() -> None:
 
 
 def test_knots_follow_records_and_stay_in_order() -> None:
-    columns = Columns(np.zeros(1), np.full(1, 100.0), (1024,), (False,), (), ("x",))
+    columns = ShapeColumns(np.zeros(1), np.full(1, 100.0), (1024,), (False,), (), ("x",))
     histogram = np.zeros(256)
     histogram[:8] = 1000.0
     cells = Cells.even(columns, 11).following(0, histogram, 8000.0)

@@ -18,15 +18,15 @@ from bruit.learning import AdditiveClassifier, AdditiveRegressor, LogisticRegres
 from bruit.learning._features import FeatureRows
 from bruit.learning._sums import SumNoise, observer
 from bruit.learning.additive.classes import SeveralClasses, TwoClasses, class_problem
-from bruit.learning.additive.columns import Cells, Columns
-from bruit.learning.additive.fitting import Fitting, Residuals, Size, Tables
+from bruit.learning.additive.columns import Cells, ShapeColumns
+from bruit.learning.additive.fitting import Fitting, Residuals, Size, TargetTables
 from bruit.learning.additive.problem import Problem, Shapes
 from bruit.learning.additive.releases import Promise, Releases
 from bruit.learning.additive.target import TargetProblem
 from bruit.privacy.zcdp import epsilon_to_rho
 
 EPSILON, DELTA = 1.0, 1e-6
-COLUMNS = Columns(np.zeros(2), np.ones(2), (1024, 1024), (False, False), (), ("a", "b"))
+COLUMNS = ShapeColumns(np.zeros(2), np.ones(2), (1024, 1024), (False, False), (), ("a", "b"))
 #: Numbers at knots, between them, and next to a bound.
 POINTS = (0.0, 0.2, 0.25, 0.5, 0.999, 1.0)
 PROBLEMS: dict[str, tuple[Problem, list[int]]] = {
@@ -78,8 +78,8 @@ def losses(promise: Promise, problem: Problem, targets: list[int], knots: int = 
     """The largest loss of each release over enumerated neighbours, as a part of its share."""
     cells, kinds = Cells.even(COLUMNS, knots), Releases(promise, problem, 2, 2, passes=True)
     whole = records(targets)
-    tables = distinct([Tables(cells, problem)(*record) for record in whole])
-    fine = Tables(Cells.fine(COLUMNS), problem)
+    tables = distinct([TargetTables(cells, problem)(*record) for record in whole])
+    fine = TargetTables(Cells.fine(COLUMNS), problem)
     histograms = [
         np.asarray(problem.records(fine(*record).reshape(-1, len(problem.units)) // 1024)) for record in whole
     ]
@@ -129,7 +129,7 @@ def test_the_shares_of_all_releases_sum_to_one(passes: bool, dense: int, replace
 def test_a_person_with_several_rows_loses_no_more(times: int, delta: float) -> None:
     promise = Promise(EPSILON, delta, times=times, size_times=times)
     kinds, cells = Releases(promise, TwoClasses(2), 2, 2, passes=True), Cells.even(COLUMNS, 3)
-    rows = [Tables(cells, TwoClasses(2))(*record) for record in records([0, 1])]
+    rows = [TargetTables(cells, TwoClasses(2))(*record) for record in records([0, 1])]
     most = max(kinds.tables(cells.total).loss_between(times * row, 0 * row) for row in rows)
     share = kinds.shares["tables"] * budget(promise)
     assert share * Fraction(999, 1000) < most <= share
@@ -202,7 +202,7 @@ OPTIONS: dict[str, Any] = {"epsilon": 10.0, "bounds": (0, 1), "classes": [0, 1]}
 
 
 def neighbours_of(kind: str) -> list[tuple[Any, Any]]:
-    """Tables without the first record; or with another one in its place, at the corners and between them."""
+    """TargetTables without the first record; or with another one in its place, at the corners and between them."""
     if kind == "add-remove":
         removed = [(np.delete(X, place, axis=0), np.delete(Y, place)) for place in range(0, N, 12)]
         return removed + [(np.vstack([X, row]), [*Y, *label]) for row, label in CORNERS]
@@ -268,15 +268,15 @@ def test_noise_for_one_column_only_is_caught(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_weights_that_do_not_sum_to_one_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    def generous(self: Tables, rows: FeatureRows, target: Any) -> Any:
+    def generous(self: TargetTables, rows: FeatureRows, target: Any) -> Any:
         places = self.cells.places(rows)
         sums = self.problem.count(places, target, self.cells)
         return sums + self.problem.count(places >> 10 << 10, target, self.cells) // 2  # and half a record more
 
-    monkeypatch.setattr(Tables, "__call__", generous)
+    monkeypatch.setattr(TargetTables, "__call__", generous)
     assert "loses more" in caught(MODELS["pure"])
     cells = Cells.even(COLUMNS, 3)
-    tables = [Tables(cells, TwoClasses(2))(*record) for record in records([0, 1])]
+    tables = [TargetTables(cells, TwoClasses(2))(*record) for record in records([0, 1])]
     noise = Releases(PROMISES[0], TwoClasses(2), 2, 2, passes=True)
     assert worst(noise.tables(cells.total), tables, replaced=False) > noise.shares["tables"]
 
@@ -310,7 +310,7 @@ def test_residuals_of_exact_tables_are_caught(monkeypatch: pytest.MonkeyPatch) -
 
         def leak(count: Any) -> Any:
             sums = read(count)
-            if isinstance(count, Tables):
+            if isinstance(count, TargetTables):
                 tables.append(sums.reshape(-1, 2) / 1024)
             elif tables:
                 exact_shape = np.log((tables[0][:, 1:] + 1) / (tables[0][:, :1] + 1))
@@ -384,7 +384,9 @@ def test_a_pass_that_stops_by_its_loss_is_caught(monkeypatch: pytest.MonkeyPatch
 
 def test_residuals_do_not_depend_on_order_batches_or_other_rows() -> None:
     rng = np.random.default_rng(1)
-    columns = Columns(np.zeros(3), np.ones(3), (1024,) * 3, (False, True, False), (("u", "v"),), ("a", "b", "c", "d"))
+    columns = ShapeColumns(
+        np.zeros(3), np.ones(3), (1024,) * 3, (False, True, False), (("u", "v"),), ("a", "b", "c", "d")
+    )
     cells = Cells.even(columns, 7)
     rows = FeatureRows(rng.random((500, 3)), (rng.integers(0, 2, 500),))
     rows.numbers[::7, 1] = np.nan

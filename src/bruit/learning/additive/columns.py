@@ -27,7 +27,7 @@ _BY_RECORDS = 0.7
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class ShapeColumns:
     """The declared columns: numbers first, then categories.
 
     Parameters
@@ -52,7 +52,7 @@ class Columns:
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, features: Features, columns: int, names: tuple[str, ...] | None) -> Columns:
+    def of(cls, features: Features, columns: int, names: tuple[str, ...] | None) -> ShapeColumns:
         """The declared columns of a table that has so many; x0, x1 and so on are those without a name."""
         low, high = features.ends(columns)
         every = tuple(names) if names is not None else tuple(f"x{place}" for place in range(columns))
@@ -96,17 +96,17 @@ class Cells:
         For each number, u at the ends of its fine cells.
     """
 
-    columns: Columns
+    columns: ShapeColumns
     knots: tuple[int, ...] | None
     cumulative: Floats
 
     @classmethod
-    def fine(cls, columns: Columns) -> Cells:
+    def fine(cls, columns: ShapeColumns) -> Cells:
         """Cells of equal width, which are counted before anything is known."""
         return cls(columns, None, np.empty((columns.numbers, 0)))
 
     @classmethod
-    def even(cls, columns: Columns, most: int) -> Cells:
+    def even(cls, columns: ShapeColumns, most: int) -> Cells:
         """At most so many knots for each number, all at the same distance."""
         knots = tuple(min(most, values) for values in columns.values)
         return cls(columns, knots, np.tile(np.arange(kernels.FINE + 1) / kernels.FINE, (columns.numbers, 1)))

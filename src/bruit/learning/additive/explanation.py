@@ -16,7 +16,7 @@ from scipy import special
 from bruit import _checks
 from bruit.kernels import additive as kernels
 from bruit.learning._features import FeatureRows, Floats
-from bruit.learning.additive.columns import Columns
+from bruit.learning.additive.columns import ShapeColumns
 from bruit.learning.additive.fitting import Fitted
 from bruit.tables import Column, Table, Tabular, interval_of, number
 
@@ -169,7 +169,7 @@ def centre(effects: Floats, records: Floats) -> Floats:
 
 def points_of(fitted: Fitted, column: int) -> tuple[Any, ...]:
     """The knots of a number, or the labels of a category."""
-    columns: Columns = fitted.cells.columns
+    columns: ShapeColumns = fitted.cells.columns
     if column >= columns.numbers:
         return columns.labels[column - columns.numbers]
     low, high = columns.low[column], columns.high[column]

@@ -18,7 +18,7 @@ import numpy as np
 from bruit.entropy import Entropy
 from bruit.kernels import additive as kernels
 from bruit.learning._features import FeatureRows, Features, Floats
-from bruit.learning.additive.columns import Cells, Columns
+from bruit.learning.additive.columns import Cells, ShapeColumns
 from bruit.learning.additive.problem import Integers, Problem, Shapes
 from bruit.learning.additive.releases import Promise, Releases
 from bruit.learning.additive.smoothing import step
@@ -39,12 +39,12 @@ class FineTables:
 
     def __call__(self, rows: FeatureRows, target: Any) -> Integers:
         """The sums of some rows."""
-        columns = Columns.of(self.features, rows.numbers.shape[1] + len(rows.codes), None)
-        return Tables(Cells.fine(columns), self.problem)(rows, target)
+        columns = ShapeColumns.of(self.features, rows.numbers.shape[1] + len(rows.codes), None)
+        return TargetTables(Cells.fine(columns), self.problem)(rows, target)
 
 
 @dataclass(frozen=True, eq=False)
-class Tables:
+class TargetTables:
     """Counts tables of the targets; all that is needed where records are."""
 
     cells: Cells
@@ -111,7 +111,7 @@ class Fitting:
         No number has more knots.
     """
 
-    columns: Columns
+    columns: ShapeColumns
     problem: Problem
     promise: Promise
     most_knots: int = _MOST
@@ -142,7 +142,7 @@ class Fitting:
         if passes and self.columns.dense:
             cells = self._placed(cells, fine, size.records, releases, entropy)
         noise = releases.tables(cells.total)
-        noisy = noise.draw(read(Tables(cells, self.problem)), entropy).reshape(cells.total, -1)
+        noisy = noise.draw(read(TargetTables(cells, self.problem)), entropy).reshape(cells.total, -1)
         whole = noisy / np.asarray(self.problem.units, np.float64)
         tables = [whole[cells.part(column)] for column in range(len(self.columns))]
         error = float(noise.errors[0])
@@ -151,8 +151,8 @@ class Fitting:
         keep = 0.0 if start.hidden else 1.0
         effects = [self.problem.rounded(keep * effect) for effect in start.shapes.effects]
         shapes = start.shapes._replace(effects=effects)
-        made = passes and not start.hidden
-        fitted = Fitted(self.problem, cells, shapes, size.records, made, start.hidden, start.tables, error)
+        passed = passes and not start.hidden
+        fitted = Fitted(self.problem, cells, shapes, size.records, passed, start.hidden, start.tables, error)
         if fitted.passes:
             order = np.argsort([-value for value in start.importance], kind="stable")
             self._pass(fitted, order.tolist(), releases, read, entropy)

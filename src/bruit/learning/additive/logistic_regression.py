@@ -27,7 +27,7 @@ from bruit.typing import ColumnLike, FeatureBounds, SourceLike
 __all__ = ["LogisticRegression"]
 
 
-class Line(NamedTuple):
+class KnotLine(NamedTuple):
     """A line for each output through a number's knots: its values at the bounds, and the error of their difference."""
 
     first: Floats
@@ -200,7 +200,7 @@ class LogisticRegression(ClassModel):
         self.terms_ = tuple(terms)
 
 
-def line_through(fitted: Fitted, column: int) -> Line:
+def line_through(fitted: Fitted, column: int) -> KnotLine:
     """The line through a number's knots by least squares, with their noisy numbers of records as weights."""
     knots, points = fitted.cells.ordered[column], fitted.cells.points(column)
     effects, errors = (parts[column][:knots] for parts in (fitted.shapes.effects, fitted.shapes.errors))
@@ -211,4 +211,4 @@ def line_through(fitted: Fitted, column: int) -> Line:
     slope, level = share @ effects, weights @ effects / weights.sum()
     mixing = fitted.shapes.mixing.get(column)
     spread = np.sqrt(share**2 @ errors**2) if mixing is None else np.full(slope.size, np.linalg.norm(share @ mixing))
-    return Line(level - slope * middle, level + slope * (1 - middle), spread)
+    return KnotLine(level - slope * middle, level + slope * (1 - middle), spread)

@@ -18,7 +18,7 @@ from bruit.errors import ParameterError
 from bruit.kernels import additive as kernels
 from bruit.learning._base import PrivateModel
 from bruit.learning._features import Features, Floats
-from bruit.learning.additive.columns import Columns
+from bruit.learning.additive.columns import ShapeColumns
 from bruit.learning.additive.explanation import Explanation, Shape, centre, effects_of, importances, shapes_of
 from bruit.learning.additive.fitting import FineTables, Fitted, Fitting, Reader, Size
 from bruit.learning.additive.problem import Problem
@@ -89,7 +89,7 @@ class AdditiveModel(PrivateModel):
         """Read, book, release and smooth; `_promise` is called by who knows what else is kept."""
         read = self._reader(X, y, features, codes)
         first = read(FineTables(features, problem))
-        columns = Columns.of(features, first.columns, first.names)
+        columns = ShapeColumns.of(features, first.columns, first.names)
         fitting = Fitting(columns, problem, self._budget, self._most_knots)
         fitting.check()
         other = self._other(features, fitting)

@@ -23,7 +23,7 @@ from bruit.entropy import Entropy
 from bruit.learning._base import Counts, with_targets
 from bruit.learning._features import FeatureRows, Features, Floats, as_numbers
 from bruit.learning._validation import scikit_learn_errors
-from bruit.learning.additive.columns import Cells, Columns
+from bruit.learning.additive.columns import Cells, ShapeColumns
 from bruit.learning.additive.explanation import Explanation
 from bruit.learning.additive.fitting import Fitted, Fitting, Reader, Size
 from bruit.learning.additive.model import AdditiveModel
@@ -229,7 +229,7 @@ class AdditiveRegressor(RegressorMixin, AdditiveModel):  # type: ignore[misc] # 
         return tags
 
 
-def _straight(columns: Columns, size: Size, coef: Floats, intercept: float, ends: tuple[float, float]) -> Fitted:
+def _straight(columns: ShapeColumns, size: Size, coef: Floats, intercept: float, ends: tuple[float, float]) -> Fitted:
     """A line as shapes with two knots, for a target scaled to −1..1; its errors are not known, and so infinite."""
     low, high = ends
     half = high / 2 - low / 2

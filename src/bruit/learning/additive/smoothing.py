@@ -18,7 +18,7 @@ _SMOOTH = 3.0
 MOST_STEP = 3.0
 
 
-class Step(NamedTuple):
+class ShapeStep(NamedTuple):
     """The change of a shape, the standard deviations that noise gives it, and how knots share their noise."""
 
     change: Floats
@@ -26,7 +26,7 @@ class Step(NamedTuple):
     mixing: Floats
 
 
-def step(gradient: Floats, weights: Floats, ordered: int, variance: float, freedom: int, *, level: bool) -> Step:
+def step(gradient: Floats, weights: Floats, ordered: int, variance: float, freedom: int, *, level: bool) -> ShapeStep:
     """The step of one column.
 
     Parameters
@@ -56,7 +56,7 @@ def step(gradient: Floats, weights: Floats, ordered: int, variance: float, freed
     spread = np.sqrt(variance)
     # A step is cut, so that its standard deviation is no larger than the cut.
     errors = np.minimum(spread * errors[:, None], MOST_STEP)
-    return Step(np.clip(change, -MOST_STEP, MOST_STEP), errors, spread * inverse)
+    return ShapeStep(np.clip(change, -MOST_STEP, MOST_STEP), errors, spread * inverse)
 
 
 def _roughness(knots: int) -> Floats:
