@@ -22,9 +22,9 @@ from bruit.learning import (
     LogisticRegression,
     NaiveBayes,
 )
+from bruit.learning._base import PrivateModel
 from bruit.learning.additive.model import HIDDEN
 from bruit.learning.additive.regressor import LINE
-from bruit.learning._base import PrivateModel
 from bruit.privacy import Ledger
 from bruit.releases import (
     AboveThreshold,

@@ -43,10 +43,10 @@ from bruit.oracles import RandomizedResponse
 from bruit.publications import Publication, Request, publish
 from bruit.testing import check_canary
 
+from ..plans import planned
+
 #: Three rows are too few for shapes, which is said of every fit.
 pytestmark = pytest.mark.filterwarnings("ignore:At this ε there are too few records")
-
-from ..plans import planned
 
 Verb = Callable[[Any], object]
 

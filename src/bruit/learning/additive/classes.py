@@ -102,7 +102,7 @@ class ClassProblem(Problem):
 
     def values(self, target: Any) -> Integers:
         """One for the own class."""
-        return np.eye(self.classes, dtype=np.int64)[target]
+        return np.asarray(np.eye(self.classes, dtype=np.int64)[target], np.int64)
 
     def records(self, counts: Any) -> Any:
         """Those of all classes."""
