@@ -6,7 +6,7 @@ from typing import Any
 
 import additive_splits
 import numpy as np
-from interpret.glassbox import DPExplainableBoostingClassifier
+from interpret.privacy import DPExplainableBoostingClassifier
 
 
 def prepared(X: np.ndarray, job: dict[str, Any]) -> np.ndarray:
