@@ -105,7 +105,7 @@ MODELS: dict[str, tuple[Callable[..., Any], str | None, list[str]]] = {
 }
 
 
-@pytest.mark.audit("naive Bayes]")
+@pytest.mark.audit("naive Bayes]", "logistic", "additive regression", "additive]")
 @pytest.mark.filterwarnings("ignore:At this ε noise hides")
 @pytest.mark.usefixtures("any_epsilon")
 @pytest.mark.parametrize("name", MODELS)
