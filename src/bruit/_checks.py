@@ -213,7 +213,7 @@ def normal_form(text: str) -> str:
 
 
 def has_many_marks(text: str) -> bool:
-    """Whether a text has so many combining marks in a row that it takes long to put them in order."""
+    """Whether a text has a run of combining marks that takes long to put in order."""
     marks = 0
     for character in text:
         marks = marks + 1 if unicodedata.combining(character) else 0

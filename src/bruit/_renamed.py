@@ -1,4 +1,4 @@
-"""Names that packages had before: whoever imports one reads the new name. They go with the next version."""
+"""Names that packages had before: importing one raises an error with the new name. They go with the next version."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
 """How bruit writes what it keeps: canonical JSON with a format name, a version and a digest.
 
 Every document reads ``{"format": "bruit.tally/1", …, "digest": "…"}``. The digest is SHA-256 over the canonical
-form of all the rest: it detects damage, a truncated or an edited file. It is not a signature: whoever can change
+form of all the rest: it detects damage, a truncated or an edited file. It is not a signature: someone who can change
 the file can also compute the digest again, so it does not detect forgery.
 
 Files are written beside their final name and moved there when whole, so that a full disk or a kill leaves
 either the old file or none, never half of one.
 
 A *state file* is read, changed and written again, by several programs and for years: a ledger, a series, a memory. One
-that has two names must not have two locks, nor become two files. So whoever opens one asks `state_file` for the file
+that has two names must not have two locks, nor become two files. So every opener asks `state_file` for the file
 itself, keeps that path, and changes the file within `alone_with` that path.
 """
 
@@ -148,7 +148,7 @@ _work_left: ContextVar[int | None] = ContextVar("_work_left", default=None)
 
 @contextlib.contextmanager
 def reading(length: int = 0) -> Iterator[None]:
-    """Within the block, what a document of so many bytes declares may take so much work in all, and no more.
+    """Within the block, limit the work that a document may declare in all; the limit grows with its bytes.
 
     A few bytes can declare what takes a second to compute, and a document can have thousands of them. Whatever is
     costly to make from declared numbers says so by `work` before it begins. Outside of such a block nothing is limited:
@@ -229,7 +229,7 @@ def state_file(path: str | os.PathLike[str]) -> Path:
     '/nowhere/series.json'
     """
     real = Path(os.path.realpath(path))
-    with contextlib.suppress(OSError):  # there is none, or whoever opens it will say why not
+    with contextlib.suppress(OSError):  # there is none, or opening it will say why not
         check_state(real, os.lstat(real), Path(path).name)
     return real
 
@@ -265,7 +265,7 @@ def alone_with(path: Path) -> Iterator[None]:
     """Alone with a state file among all programs, by the path that `state_file` gave.
 
     The lock is on a file beside it, for the file itself is replaced. What a kill left of an unfinished version is
-    removed: whoever is at work on one has the lock.
+    removed: a process at work on one has the lock.
     """
     if fcntl is None:
         raise ParameterError("A file that several programs change needs POSIX locks, which this system lacks.")
@@ -281,7 +281,7 @@ def alone_with(path: Path) -> Iterator[None]:
 
 
 def remove_unfinished(path: Path) -> None:
-    """Remove what kills left of a file, by whoever is alone with it; what may not be removed stays."""
+    """Remove what kills left of a file; the caller holds its lock. What may not be removed stays."""
     for partial in unfinished(path):
         with contextlib.suppress(OSError):
             partial.unlink()
@@ -293,7 +293,7 @@ def _other_names(path: Path, state: os.stat_result) -> bool:
     for partial in unfinished(path):
         with contextlib.suppress(OSError):
             own += os.path.samestat(state, os.lstat(partial))
-    try:  # after the hidden names were counted: whoever makes the file removes one meanwhile
+    try:  # after the hidden names were counted: a process that makes the file removes one meanwhile
         return os.lstat(path).st_nlink - own > 1
     except OSError:
         return False
@@ -318,7 +318,7 @@ def _locked(path: Path) -> int:
         except BaseException:
             os.close(handle)
             raise
-        os.close(handle)  # it was removed while we waited: whoever comes next would lock another
+        os.close(handle)  # it was removed while we waited: the next process would lock another
 
 
 def partial_name(path: Path) -> Path:

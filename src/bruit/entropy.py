@@ -81,7 +81,7 @@ class Entropy:
     ----------
     seed
         None takes a key from the operating system: nobody can predict or repeat the stream. A whole number,
-        0 or above, gives a reproducible stream, for studies and tests only: whoever knows the seed can undo the noise.
+        0 or above, gives a reproducible stream, for studies and tests only: the seed removes the noise.
 
     Examples
     --------
@@ -348,8 +348,8 @@ class TaskKey:
     """What the tasks of a Spark job derive their words from, and derive them again when they are run again.
 
     The only way to have the same words twice, for the engine alone: a task that is run again must repeat the reports of
-    its people. Keep it as you keep the raw data, and no longer than the job runs: whoever has it and the reports can
-    undo the noise. It must not be printed, logged or written to a file.
+    its people. Keep it as you keep the raw data, and no longer than the job runs: with it and the reports anyone can
+    remove the noise. It must not be printed, logged or written to a file.
 
     Examples
     --------

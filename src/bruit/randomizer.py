@@ -60,7 +60,7 @@ class Randomizer(ABC):
             One entry per person, from the declared domain. One person is ``[value]``.
         rng
             None for secure randomness; a whole number for a reproducible stream (for studies: it is not private
-            against whoever knows the number); or an `Entropy`.
+            against anyone who has the number); or an `Entropy`.
         """
         return self.randomize(self.encode(values), Words.resolve(rng, "privatize", self.digest))
 

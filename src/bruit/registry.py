@@ -153,7 +153,7 @@ def register(kind: Any, name: str | None = None, meaning: str | None = None) -> 
         Its name in methods, files and documents. The default is the class's own `name`; of methods and statistics,
         `kind`. Where the class has one, no other is taken: documents of the class would name what nobody knows.
     meaning
-        What it is, in a few words; the first line of its docstring unless given.
+        What it is, in a few words; the first line of its docstring by default.
 
     Notes
     -----

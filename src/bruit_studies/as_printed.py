@@ -135,7 +135,7 @@ class VaidyaAsPrinted:
         return ClassLaws(np.array(counts) / sum(counts), np.array(means), np.array(variances))
 
     def loss_at(self, distance: float, n: int) -> float:
-        """What one more record at the mean of n others loses where the noisy mean is so many widths U − L away.
+        """What one more record at the mean of n others loses where the noisy mean is this number of widths U − L away.
 
         The mean stays, the scale shrinks from 1/(n + 1) to 1/(n + 2): the logarithm of the ratio of the two densities.
 

@@ -46,7 +46,7 @@ def _plan(
 def trial(
     *, table: str, method: str, unit: str, epsilon: float, surveys: float, people: float, rng: Entropy
 ) -> dict[str, float]:
-    """Some people of a table answer so many surveys; errors of one survey, and what attackers achieve.
+    """Some people of a table answer several surveys; errors of one survey, and what attackers achieve.
 
     Rates are in per cent: of people found in the table as the nearest record and among the ten nearest, and of values
     guessed from one survey, beyond naming the most frequent one (the mean over attributes).

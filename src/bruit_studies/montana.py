@@ -60,8 +60,8 @@ def _file() -> Path:
     file = place / FILE if place is not None and place.is_dir() else place
     if file is None or not file.is_file():
         raise Skipped(
-            f"The weights of Montana are not bundled: set {VARIABLE} to {FILE} or to its folder; docs/studies.md says "
-            "where it is from. Recorded results stand in their place."
+            f"The weights of Montana are not bundled: set {VARIABLE} to {FILE} or to its folder; "
+            "docs/how-to/run_the_studies.md says where it is from. Recorded results stand in their place."
         )
     return file
 
@@ -147,7 +147,7 @@ def loss_against_one_value(panel: Repeated, times: Any) -> float:
     stays, comes = math.log(keep + (1 - keep) / k), math.log((1 - keep) / k)
 
     def log_chance(chance: Any, rounds: Any) -> Any:
-        """The logarithm of P(so many reports of one message), of a memo that is this message with that chance."""
+        """The logarithm of P(a number of reports of one message), for a memo that is this message with that chance."""
         return np.logaddexp(np.log(chance) + rounds * stays, np.log1p(-chance) + rounds * comes)
 
     rounds = np.sort(np.asarray(times, dtype=float))

@@ -32,7 +32,7 @@ def trial(*, part: str, rng: Entropy, **factors: Any) -> dict[str, float]:
 
 
 def _averaging(*, rounds: int, rng: Entropy) -> dict[str, float]:
-    """How often averaging names a value of made-up people: who draw anew, and who keep a memo."""
+    """How often averaging names a value of simulated people: with fresh noise, and with a memo."""
     from bruit.attacks import averaging
     from bruit.oracles import RandomizedResponse, Repeated
 
@@ -68,7 +68,7 @@ def printed(k: int, first: float = FIRST, epoch: float = EPOCH) -> Printed:
 
 
 def printed_hashing(buckets: int, first: float = FIRST, epoch: float = EPOCH) -> Printed:
-    """LOLOHA: the same over buckets, of which another value has the own one with chance 1/g."""
+    """LOLOHA: the same over buckets, of which another value has the true one with chance 1/g."""
     inner = printed(buckets, first, epoch)
     return Printed(inner.epsilon, inner.support, 1 / buckets)
 

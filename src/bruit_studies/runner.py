@@ -79,7 +79,7 @@ def run(
     Parameters
     ----------
     workers
-        How many processes; all cores unless given. 0 makes all trials in this process, to look for a mistake.
+        How many processes; all cores by default. 0 makes all trials in this process, to look for a mistake.
     folder
         Where results are kept, in a folder of their own per study and size.
     restart

@@ -122,7 +122,7 @@ class Study:
         `Entropy` of its own, as keywords. It gives one row of metrics (a mapping from names to numbers or texts) or
         a sequence of rows.
     quick, full
-        What is tried: blocks of factors. `full` is `quick` unless given.
+        What is tried: blocks of factors. `full` is `quick` by default.
     claims, plots, table
         What is done with the results. `table` is a function of the results.
     version

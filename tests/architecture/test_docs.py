@@ -131,12 +131,10 @@ def _name(path: Path) -> str:
 
 @pytest.mark.audit(
     "docs/add_a_release.md",
-    "docs/auditing.md",
-    "docs/continual.md",
-    "docs/learning.md",
-    "docs/numbers.md",
-    "docs/releases.md",
-    "docs/studies.md",
+    "docs/how-to/audit_a_guarantee.md",
+    "docs/how-to/learn_from_randomised_data.md",
+    "docs/how-to/run_the_studies.md",
+    "docs/reference/numbers.md",
 )
 @pytest.mark.parametrize("path", PAGES, ids=_name)
 def test_every_example_of_a_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

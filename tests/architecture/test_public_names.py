@@ -2,7 +2,7 @@
 
 The home of a name is the page of its package in docs/reference, where one line
 ``::: bruit.package.Name`` stands for it; that of the studies has ``::: bruit_studies.Name``. The
-names that `bruit` itself offers are shortcuts to those, listed on docs/reference/index.md.
+names that `bruit` itself offers are shortcuts to those, listed on docs/reference/api/index.md.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from sources import ROOT, SOURCE, sources
 
 import bruit
 
-REFERENCE = ROOT / "docs" / "reference"
+REFERENCE = ROOT / "docs" / "reference" / "api"
 
-#: What a newcomer needs. A name is added here on purpose, with its line in docs/reference/index.md.
+#: What a newcomer needs. A name is added here on purpose, with its line in docs/reference/api/index.md.
 FACE = [
     "__version__",
     "Attribute",

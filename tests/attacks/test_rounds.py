@@ -41,7 +41,7 @@ def test_a_change_is_told_where_a_memo_follows_it_and_not_where_the_memo_stays()
     deviation = 6 * math.sqrt(0.25 / N)
     assert abs(rates["one memo in the epoch"] - 0.5) < deviation
     assert rates["a memo for every answer"] > 0.5 + deviation
-    assert rates["every report drawn anew"] > 0.5 + deviation
+    assert rates["fresh noise in every report"] > 0.5 + deviation
 
 
 def test_parameters_are_checked():

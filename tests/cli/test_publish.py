@@ -49,10 +49,11 @@ def test_a_dry_run_reads_nothing_and_spends_nothing(run, plan):
 
 def test_a_dry_run_says_what_would_be_refused_and_ends_so(run, plan):
     run("publish", "plan.toml")
-    plan.write_text(PLAN.replace("epsilon = 0.5", "epsilon = 0.4"))
+    (plan.parent / "own").mkdir()
+    plan.write_text('edition = "2"\noutput = "own"\n' + PLAN.replace("epsilon = 0.5", "epsilon = 0.4"))
     for options in (("--dry-run",), ("--dry-run", "--json"), ()):
-        assert "plan exists and is not this publication" in run("publish", "plan.toml", *options, code=2).err
-    plan.write_text('output = "other"\n' + PLAN.replace("epsilon = 0.5", "epsilon = 0.6"))
+        assert "own exists and is not this publication" in run("publish", "plan.toml", *options, code=2).err
+    plan.write_text('edition = "3"\noutput = "other"\n' + PLAN.replace("epsilon = 0.5", "epsilon = 0.6"))
     for options in (("--dry-run",), ("--dry-run", "--json"), ()):
         assert "needs ε=0.6, 0.5 remain of 1.0" in run("publish", "plan.toml", *options, code=5).err
     plan.write_text(PLAN)

@@ -18,7 +18,7 @@ from bruit_studies.rounds import best_buckets, printed, published_buckets
 
 DOCS = Path(__file__).parents[2] / "docs"
 CLAIMS = {claim.id: claim for study in all_studies() for claim in study.claims}
-PAGE = (DOCS / "judgements.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "explanation" / "judgements.md").read_text(encoding="utf-8")
 
 
 def _letters(text):
@@ -52,7 +52,7 @@ def test_every_label_of_the_page_is_that_of_the_page_of_claims():
 def test_the_counts_of_today_are_those_of_the_page_of_claims():
     labels = list(_labels().values())
     counts = ", ".join(f"{labels.count(kind)} {kind}" for kind in KINDS if kind in labels)
-    assert f"Now, of {len(labels)} [claims](claims.md): {counts}.\n" in PAGE
+    assert f"Now, of {len(labels)} [claims](../reference/claims.md): {counts}.\n" in PAGE
 
 
 def test_a_label_that_disagrees_is_caught():

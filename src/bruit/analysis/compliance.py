@@ -240,7 +240,7 @@ def compliance(first: Plan, first_tally: Tally, second: Plan, second_tally: Tall
     first_tally, second_tally
         The tallies of their reports.
     safe
-        The answer that somebody sends who does not follow; the first one unless given.
+        The answer that somebody sends who does not follow; the first one by default.
 
     Examples
     --------
@@ -313,7 +313,7 @@ def sensitivity(
     plan, tally
         One question by randomised response, and the tally of its reports.
     safe
-        The answer that somebody sends who does not follow; the first one unless given.
+        The answer that somebody sends who does not follow; the first one by default.
     shares
         The shares that may not have followed.
     level

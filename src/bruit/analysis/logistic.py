@@ -57,12 +57,12 @@ def logistic(
     answer
         Which answer of a plan with several.
     columns
-        The columns of `on` to use; all unless given.
+        The columns of `on` to use; all by default.
     reference
-        The level of a predictor that its others are compared with, by name; the first unless given. A column that is
+        The level of a predictor that its others are compared with, by name; the first by default. A column that is
         named here is a category, also if its levels are numbers.
     baseline
-        The answer that the others are compared with; the first unless given.
+        The answer that the others are compared with; the first by default.
     method
         ``"moments"``, whose target is that of a regression on clear data, with a sandwich variance; or
         ``"likelihood"``, of least variance where the model is right.

@@ -79,9 +79,9 @@ def predictors(
     source
         A table in clear, one row per person.
     names
-        Its columns to use, all unless given.
+        Its columns to use, all by default.
     references
-        The level that the others of a column are compared with; the first in order unless given. A column that is
+        The level that the others of a column are compared with; the first in order by default. A column that is
         named here is a category, also if its levels are numbers.
     """
     columns = read_columns(source, names)

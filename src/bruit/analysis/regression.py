@@ -21,7 +21,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 class WaldTest(NamedTuple):
-    """A test that some coefficients are all 0: χ² with so many degrees of freedom, and how likely a larger one is."""
+    """A test that some coefficients are all 0: χ² with its degrees of freedom, and how likely a larger one is."""
 
     statistic: float
     degrees: int

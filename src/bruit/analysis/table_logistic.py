@@ -40,9 +40,9 @@ def table_logistic(
     answer
         The attribute that is regressed; the others are the predictors, each a category.
     reference
-        The level of a predictor that its others are compared with, by name; the first unless given.
+        The level of a predictor that its others are compared with, by name; the first by default.
     baseline
-        The answer that the others are compared with; the first unless given.
+        The answer that the others are compared with; the first by default.
 
     Returns
     -------

@@ -21,7 +21,7 @@ ROUNDING = 1e-6
 def draw_people(
     schema: Schema, frequencies: Mapping[str, Any], n: int, rng: Randomness = None
 ) -> dict[str, NDArray[Any]]:
-    """A table of n made-up people whose attributes are independent, to see a plan's risk before anybody is asked.
+    """A table of n simulated people whose attributes are independent, to see a plan's risk before anybody is asked.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """What to expect of a plan before anybody is asked: errors of estimates, risks of people, and promises.
 
-All of it is about made-up people, whose values are all equally frequent or follow the prior. It stands beside the
+All of it is about simulated people, whose values are all equally frequent or follow the prior. It stands beside the
 attacks, because what a plan gives away is measured by them.
 """
 
@@ -21,12 +21,12 @@ from bruit.tables import Column, Table, counted, decimals, percent
 
 #: With fewer people than this in a group, if all groups are alike, some groups have hardly anybody.
 FEW_PER_STRATUM = 10
-#: Up to so many answers, a question is one whose shares are compared between groups.
+#: The most answers of a question whose shares are compared between groups.
 FEW_ANSWERS = 8
 
 
 def prospects(plan: Plan, n: int, *, prior: Prior | None = None, from_data: bool = False) -> Prospects:
-    """What a plan would give, and what it would give away, with so many people.
+    """What a plan would estimate, and what it would give away, with n people.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class Prospects:
 
     @property
     def _both_rounds(self) -> Guarantee | None:
-        """What is promised to whoever is asked for the prior and by the plan."""
+        """What is promised to those who are asked for the prior and by the plan."""
         return None if self.prior is None else self.prior.both_rounds(self.plan.guarantee)
 
     @property
@@ -265,8 +265,8 @@ class Prospects:
     def _remark(self) -> str:
         read = "Beyond the schema, nothing" if self.from_data else "Nothing"
         return (
-            f"Attacks on made-up people {self._whose}. {read} was read from data. Real people, whose values are uneven "
-            "and belong together, may be told apart more often."
+            f"Attacks on simulated people {self._whose}. {read} was read from data. Real people, with uneven and "
+            "dependent values, may be told apart more often."
         )
 
 
@@ -308,7 +308,7 @@ def _attributes(plan: Plan, n: int, guesses: dict[str, dict[str, Any]]) -> list[
 
 
 def _guessed_by_epoch(plan: Plan, name: str) -> dict[str, float]:
-    """How often the best guess is right of whoever knows the memo, where all values are alike."""
+    """How often the best guess of an attacker who knows the memo is right, where all values are equally likely."""
     if plan.repeat is None or plan.repeat.follow_changes:
         return {}
     chance = plan.design.chance(name)

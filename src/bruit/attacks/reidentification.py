@@ -64,7 +64,7 @@ class Reidentification(Tabular):
         return self.top[min(self.top)].accuracy
 
     def __getitem__(self, nearest: int) -> AttackResult:
-        """The result where so many nearest records are looked at."""
+        """The result where this number of nearest records is looked at."""
         return self.top[nearest]
 
     def table(self) -> Table:
@@ -89,14 +89,14 @@ def reidentification(
     ----------
     surveys
         A plan for each survey, over all attributes or some; the same plan may come several times. In each, every person
-        draws the attribute to report anew.
+        draws a fresh attribute to report.
     table
         The people who answer.
     background
         The table that the attacker has: person i of `table` is its record i, and strangers may follow. By default
         `table` itself.
     known
-        The attributes that the attacker has of the background; all that the surveys ask for unless given.
+        The attributes that the attacker has of the background; all that the surveys ask for by default.
     top
         How many of the nearest records are looked at.
     level
@@ -183,7 +183,7 @@ def _places(
             first, last = np.searchsorted(whose, (start, start + people.size))
             agreed[whose[first:last] - start] += codes[first:last, None] == records[name]
         own = agreed[people - start, people][:, None]
-        equals = (agreed == own).sum(axis=1)  # the own record is one of them
+        equals = (agreed == own).sum(axis=1)  # the true record is one of them
         before[people] = (agreed > own).sum(axis=1) + generator.integers(equals)
     return before
 

@@ -2,7 +2,7 @@
 
 The population is the one that the attacker is taken to know: all values alike, or the frequencies that are given, with
 attributes that have nothing to do with each other. Where a rate has a closed form it is exact. Otherwise it is the mean
-of the posterior probability of the best guess over made-up people, which is right as often as it says; only
+of the posterior probability of the best guess over simulated people, which is right as often as it says; only
 re-identification is counted. No data are read.
 """
 
@@ -53,7 +53,7 @@ class Risk:
     baseline
         How often somebody would be right who has not seen the reports.
     error
-        The standard error of the rate, which comes from made-up people; 0 where the rate is exact.
+        The standard error of the rate, which comes from simulated people; 0 where the rate is exact.
     """
 
     attack: str
@@ -85,7 +85,7 @@ class Risks(Tabular, tuple[Risk, ...]):
             Column("baseline", [risk.baseline for risk in self], "blindly", write=percent),
             Column("standard_error", [risk.standard_error for risk in self], hidden=True),
         ]
-        return Table("How often each attack would be right about made-up people", columns, noun="risk")
+        return Table("How often each attack would be right about simulated people", columns, noun="risk")
 
 
 @_checks.renamed({"people": "n=1000"})
@@ -94,7 +94,7 @@ def risks(plan: Plan, frequencies: Mapping[str, Any] | None = None, *, n: int = 
 
     The value of each attribute, guessed from all of a person's reports; the sampled attribute, where fakes hide it, in
     this population and in one where everybody has the same record, which is the worst where fakes are uniform; and the
-    person among `n` made-up ones, after one survey, as the nearest record and among the ten nearest. What would
+    person among `n` simulated ones, after one survey, as the nearest record and among the ten nearest. What would
     take long, because an attribute has very many values, is left out.
 
     Parameters

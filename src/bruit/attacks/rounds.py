@@ -1,11 +1,11 @@
 """Attacks on people who are asked again: averaging their reports, and telling whose answer has changed.
 
-Reports that are drawn anew are known by their mean: with enough rounds the attacker names everybody's value. Reports of
-one memo are known by their mean too, but what that tells is the memo: the attack stops where the best guess from the
-memo stands, which the ε of the epoch bounds. Who changed an answer within an epoch cannot be seen in reports of a memo
-that stays; where a memo follows the answer it can.
+Reports with fresh noise give the value away by their mean: after enough rounds the attacker names everybody's value.
+The mean of reports of one memo gives only the memo away. The attack then stops at the best guess from the memo, which
+the ε of the epoch bounds. A memo that stays hides a changed answer within its epoch; a memo that follows the answer
+does not.
 
-People are made up, with values that are all equally frequent, so that the attacks need no data.
+People are simulated, with equally frequent values, so that the attacks need no data.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ MOST_NUMBERS = 1 << 24
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Averaging(Tabular):
-    """How often the value that a person's reports support most is the person's own, after so many rounds.
+    """How often the value that a person's reports support most is the person's own, by number of rounds.
 
     Parameters
     ----------
     rounds
         After how many rounds.
     redrawn, memoised
-        How often it is right, of people who draw every report anew and of people who keep a memo.
+        How often it is right, of people whose every report has fresh noise and of people who keep a memo.
     limit
         How often the best guess from the memo itself is right: no attack on memoised reports does better.
     baseline
@@ -59,7 +59,7 @@ class Averaging(Tabular):
         """After every number of rounds: columns rounds, redrawn, memoised, limit."""
         columns = [
             Column("rounds", list(self.rounds), write=str),
-            Column("redrawn", [result.accuracy for result in self.redrawn], "drawn anew", write=_rate),
+            Column("redrawn", [result.accuracy for result in self.redrawn], "fresh noise", write=_rate),
             Column("memoised", [result.accuracy for result in self.memoised], "with a memo", write=_rate),
             Column("limit", [self.limit] * len(self.rounds), "limit of a memo", write=_rate),
         ]
@@ -68,10 +68,10 @@ class Averaging(Tabular):
 
 
 def averaging(panel: Repeated, *, rounds: Sequence[int], n: int = 2000, rng: Randomness = None) -> Averaging:
-    """Attack made-up people by all their reports together: who draw them anew, and who keep a memo.
+    """Attack simulated people by all their reports together: with fresh noise, and with a memo.
 
     The attacker multiplies the likelihoods of the reports and names the likeliest value. That is the rule of Bayes for
-    reports that are drawn anew, and for memoised ones the mean of reports, by which people are known in practice.
+    reports with fresh noise, and for memoised ones the mean of reports, by which people are known in practice.
 
     Parameters
     ----------
@@ -119,8 +119,8 @@ def averaging(panel: Repeated, *, rounds: Sequence[int], n: int = 2000, rng: Ran
 def change_detection(panel: Repeated, *, rounds: int, n: int = 2000, rng: Randomness = None) -> Table:
     """How often, of somebody who changed the answer half-way through an epoch and somebody who did not, both are told.
 
-    The attacker compares how alike the reports before and after are. Shown for people who draw every report anew, who
-    keep the memo whatever the answer becomes, and who draw another memo for another answer. Blindly it is one half.
+    The attacker compares the reports before and after. There are three kinds of people: those whose every report has
+    fresh noise, those who keep the memo, and those who draw another memo for another answer. A blind guess has 1/2.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def change_detection(panel: Repeated, *, rounds: int, n: int = 2000, rng: Random
     if odd:
         raise ParameterError("rounds must be an even number: half before the change, half after it.")
     values, codes, words = _people(panel, n, rng, 8 * rounds + 8)
-    # Everybody's other value: all of them equally often, and never the own one.
+    # Everybody's other value: all of them equally often, and never the true one.
     shift = 1 + np.arange(n) // panel.oracle.size % (panel.oracle.size - 1)
     others = panel.oracle.codes_of((values + shift) % panel.oracle.size)
     memo, again, new = (panel.remember(people, words.pop()) for people in (codes, codes, others))
@@ -159,7 +159,7 @@ def change_detection(panel: Repeated, *, rounds: int, n: int = 2000, rng: Random
         return _support(oracle, [panel.report(memos, words.pop()) for _ in range(half)])
 
     pairs = {
-        "every report drawn anew": ((drawn(codes), drawn(codes)), (drawn(codes), drawn(others))),
+        "fresh noise in every report": ((drawn(codes), drawn(codes)), (drawn(codes), drawn(others))),
         "one memo in the epoch": ((shown(memo), shown(memo)), (shown(again), shown(again))),
         "a memo for every answer": ((shown(memo), shown(memo)), (shown(again), shown(new))),
     }
@@ -175,7 +175,7 @@ def _check(panel: Any) -> None:
 
 
 def _people(panel: Repeated, n: int, rng: Randomness, draws: int) -> tuple[NDArray[np.int64], Any, list[Words]]:
-    """Values of people who do not exist, their codes, and words for so many draws."""
+    """Values of simulated people, their codes, and words for their draws."""
     n, size = _checks.integer(low=1, n=n), panel.oracle.size
     if 2 * n * size > MOST_NUMBERS:
         raise LimitError(f"At most {MOST_NUMBERS // 2 // size:,} people with {size:,} values are attacked at a time.")
@@ -185,7 +185,7 @@ def _people(panel: Repeated, n: int, rng: Randomness, draws: int) -> tuple[NDArr
 
 
 def _named(scores: Floats, values: NDArray[np.int64], rounds: int) -> AttackResult:
-    """How often the likeliest value is the own one; ties are broken by where a row stands, evenly over the values."""
+    """How often the likeliest value is the true one; ties are broken by where a row stands, evenly over the values."""
     n, size = scores.shape
     # Rows of one rotation have every value once, so that a tie among all values is right once in as many.
     turn = (np.arange(n) // size)[:, None] + np.arange(size)[None, :]

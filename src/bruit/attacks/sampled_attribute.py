@@ -32,7 +32,7 @@ from bruit.estimation import Estimate
 from bruit.estimation.consistency import norm_sub
 
 Floats: TypeAlias = NDArray[np.float64]
-#: What the attacker has besides the reports: nothing; some people's sampled attribute; or that, and made-up people too.
+#: What the attacker has besides the reports: nothing; some sampled attributes; or those and simulated people.
 Knowledge: TypeAlias = Literal["none", "partial", "hybrid"]
 #: Which law of fakes an attacker goes by: that of the plan, or the uniform one, which is a mistake where there is a
 #: prior.
@@ -65,7 +65,7 @@ def sampled_posterior(
         As `Plan.privatize` gives them.
     frequencies
         What the attacker takes for the frequencies of the values, by attribute; estimated from the reports themselves
-        unless given.
+        by default.
     fakes
         ``"plan"``, the law that fakes follow. ``"uniform"`` is for studies: the mistake of an attacker who does not
         know that the fakes of RS+RFD follow a prior.
@@ -110,10 +110,10 @@ def sampled_attribute(
         scikit-learn has them, which is copied and left as it is.
     knowledge
         ``"none"``: the attacker has the reports only, estimates the frequencies from them and, to train a classifier,
-        replays the plan on made-up people. ``"partial"``: knows the sampled attribute of some people, and goes by
+        replays the plan on simulated people. ``"partial"``: knows the sampled attribute of some people, and goes by
         those alone. ``"hybrid"``: both.
     synthetic
-        How many made-up people for each real one.
+        How many simulated people for each real one.
     share
         The share of people whose sampled attribute is known; the others are attacked.
     fakes
@@ -161,7 +161,7 @@ def sampled_attribute(
 
 
 class _AttackWords(NamedTuple):
-    """What is drawn for the reports of the people, for the attacker's choices, and for made-up people."""
+    """What is drawn for the reports of the people, for the attacker's choices, and for simulated people."""
 
     reports: Words
     choices: Words

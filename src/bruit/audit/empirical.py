@@ -118,7 +118,7 @@ def empirical(
     ----------
     mechanism
         A callable ``(input, trials, entropy) -> outputs`` whose outputs are an array (first axis trials) or a list,
-        each drawn anew; or anything with `privatize`, such as an oracle.
+        each a fresh draw; or anything with `privatize`, such as an oracle.
     first, second
         The two inputs; they must be neighbours in the sense of the guarantee. They are public.
     trials

@@ -1,4 +1,4 @@
-"""What a model draws from: the laws of all sums that a fit releases, for whoever audits it.
+"""What a model draws from: the laws of all sums that a fit releases, for an auditor.
 
 A fit may release sums several times, and what it sums may depend on what it has published before. So two tables are
 compared *given the same answers*: the fit on the second goes on with those of the first, and the losses of all
@@ -83,7 +83,7 @@ def transcript(model: Any, X: Any, y: Any = None, *, like: Transcript | None = N
     """What a fit of this model on these data releases: the laws of its sums, and noisy answers.
 
     The model itself is not fitted, and nothing is booked: a copy is, with a seed, and thrown away. A transcript has the
-    exact sums of the data in it; it is for whoever holds the data, and not to be published.
+    exact sums of the data in it; it is for the holder of the data, and not to be published.
 
     Parameters
     ----------

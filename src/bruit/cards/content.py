@@ -44,7 +44,7 @@ def has_rule(sets: Sets) -> bool:
 
 
 def write_sets(sets: Sets, values: int) -> dict[str, Any]:
-    """Sets of so many values as texts; the functions of a pool as pairs of texts, and listed sets as lists of them."""
+    """The sets of a number of values as texts: functions of a pool as pairs of texts, listed sets as lists of them."""
     if not has_rule(sets):
         sets = Listed.of(sets, values)
     _, fields = _SETS[sets.kind]

@@ -12,7 +12,7 @@ from bruit.errors import DataError, FormatError, LimitError, ParameterError, tra
 from bruit.laws import BitsLaw, ClampedLaw, DistanceLaw, Form, Itself, Law, LeaningLaw, TwoLevelLaw
 from bruit.laws.words import WORDS, Words, uniform, weighted
 
-#: What a fake is: a value as it is, bits of which none is the own one, or the message of somebody with a random value.
+#: What a fake is: a value as it is, bits of which none is the true one, or the message of somebody with a random value.
 FakeKind: TypeAlias = Literal["value", "zeros", "noise"]
 
 #: The most answers of a question, and of one whose answers are numbers, so that a card stays small.
@@ -193,7 +193,7 @@ def is_unicode(text: str) -> bool:
 
 
 def _rows(law: Any) -> tuple[int, bool]:
-    """How many values a law has rows for, and whether it must have so many answers; else there may be fewer."""
+    """How many values a law has rows for, and whether there must be an answer for each; else there may be fewer."""
     if isinstance(law, DistanceLaw | ClampedLaw):
         return law.rows, True
     if isinstance(law, LeaningLaw):

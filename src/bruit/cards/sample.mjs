@@ -1,13 +1,13 @@
 // The sampler of bruit: the answers of one person become one randomised report, by the law that a card states.
 //
-// It runs on the device of whoever answers, and only what `sample` returns need ever leave it. All numbers that decide
+// It runs on the respondent's device, and only what `sample` returns need ever leave it. All numbers that decide
 // something are whole (BigInt): a draw compares random 64-bit words with the integer weights of the card, so every
-// probability is exactly the one from which the privacy loss was computed. docs/cards.md specifies each step, and the
-// functions here have the names that it uses.
+// probability is exactly the one from which the privacy loss was computed. docs/reference/cards.md specifies each step,
+// and the functions here have the names that it uses.
 
 const WORDS = 2n ** 64n;
 
-/** A card from the text that was served. Hash the bytes as they came; never write a card anew. */
+/** A card from the text that was served. Hash the bytes as they came; never serialise a card again. */
 export function read(text) {
   const card = JSON.parse(text);
   if (card.format !== "bruit.card/1") throw new Error("This is not a card of the format bruit.card/1.");
@@ -45,7 +45,7 @@ export function sample(card, codes, nextWord = systemWord) {
  * The memo of one person for one epoch: an object with a text for each column of the card, like a report.
  *
  * Keep it on the device for as long as the epoch lasts, whatever the answers become, and show it to nobody: it tells
- * all that the reports of the epoch may tell. A memo that is drawn anew costs as much as another epoch.
+ * all that the reports of the epoch may tell. A memo that is drawn again costs as much as another epoch.
  */
 export function drawMemo(card, codes, nextWord = systemWord) {
   if (!card.rounds) throw new Error("This card asks once, and has no memo: send sample(...).");
@@ -182,7 +182,7 @@ function bits(law, sets, code, next) {
   return row;
 }
 
-/** A place so many steps to the left of the value, or to the right; the nearer, the likelier. */
+/** A place some steps to the left or right of the value; the nearer, the likelier. */
 function distance(law, sets, code, next) {
   const last = law.weights.length - 1;
   const place = Number(code * law.stride);

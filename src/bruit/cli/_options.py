@@ -27,7 +27,7 @@ Outside = Annotated[
     str | None,
     typer.Option(
         metavar="POLICY",
-        help="A value outside what is declared: refuse (if nothing is said), clamp (numbers and dates: the nearest "
+        help="A value outside what is declared: refuse (default), clamp (numbers and dates: the nearest "
         "end), or other (labels and dates: a value of its own, as behind town=Bern,Basel,...).",
     ),
 ]

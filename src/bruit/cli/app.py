@@ -82,7 +82,7 @@ for _name, _command, _short in _COMMANDS:
 
 attacks = typer.Typer(
     cls=attack.Attacks,
-    help="Attack your own plan: what reports give away to whoever reads them. A file of reports alone is attacked by "
+    help="Attack your own plan: what reports give away to their reader. A file of reports alone is attacked by "
     "sampled.",
     no_args_is_help=True,
     rich_markup_mode=None,

@@ -1,4 +1,4 @@
-"""`bruit attack`: what reports give away to whoever reads them."""
+"""`bruit attack`: what reports give away to their reader."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def averaging(
     seed: Seed = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say how often averaging many reports of a person names the value: drawn anew it wins, with a memo it stops.
+    """Say how often averaging many reports of a person names the value: with fresh noise it wins, with a memo it stops.
 
-    On made-up people whose values are all equally frequent. The limit is the best guess from the memo itself, which
+    On simulated people whose values are all equally frequent. The limit is the best guess from the memo itself, which
     the ε of the epoch bounds.
     """
     from bruit import attacks
@@ -79,8 +79,8 @@ def changes(
 ) -> None:
     """Say how often somebody whose answer changes within an epoch can be told from somebody whose answer stays.
 
-    On made-up people: who draw every report anew, who keep the memo of the epoch whatever the answer becomes, as the
-    plan says, and who would draw another memo for another answer.
+    The people are simulated, of three kinds: those whose every report has fresh noise, those who keep the memo of the
+    epoch, as the plan says, and those who draw another memo for another answer.
     """
     from bruit import attacks
 

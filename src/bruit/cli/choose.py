@@ -28,7 +28,7 @@ def choose(
         list[str] | None, typer.Option(help="Only this method for several questions; may be repeated.")
     ] = None,
     unit: Annotated[
-        str | None, typer.Option(help="Whom ε speaks of: person (the whole record, if nothing is said) or attribute.")
+        str | None, typer.Option(help="Whom ε speaks of: person (the whole record, default) or attribute.")
     ] = None,
     published: Annotated[
         bool,

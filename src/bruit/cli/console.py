@@ -62,7 +62,7 @@ MEANINGS = {
     Exit.DEFECT: "A defect of bruit. With the variable `BRUIT_DEBUG=1` it shows where, and perhaps data.",
     Exit.HUNG_UP: "The terminal was closed (SIGHUP); nothing half-written is left.",
     Exit.INTERRUPTED: "It was interrupted (Ctrl-C); nothing half-written is left.",
-    Exit.PIPE: "Whoever read the output stopped reading, as `head` does.",
+    Exit.PIPE: "The reader of the output stopped reading, as `head` does.",
     Exit.TERMINATED: "It was asked to end (SIGTERM); nothing half-written is left.",
 }
 
@@ -171,7 +171,7 @@ def width() -> int | None:
 
 
 def show(*tables: Table, rows: int = 0, hint: str = "", on: Console | None = None, most: int | None = None) -> None:
-    """Print tables, an empty line between them; of each so many rows, or all for 0. Lines are no wider than `most`."""
+    """Print tables with an empty line between them: at most `rows` rows of each (0: all), no wider than `most`."""
     screen = on or out()
     limits = [limit for limit in (width(), most) if limit is not None]
     for place, table in enumerate(tables):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def new(
     file: Annotated[Path, typer.Argument(help="The ledger to start.")],
     epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="The ε of the whole budget.")] = None,
-    delta: Annotated[float | None, typer.Option(help="The δ of it; 0 if nothing is said.")] = None,
+    delta: Annotated[float | None, typer.Option(help="The δ of it; 0 by default.")] = None,
     rho: Annotated[
         float | None, typer.Option(help="A budget of ρ (zCDP) in place of an ε: Gaussian noise adds ρ.")
     ] = None,
@@ -87,7 +87,7 @@ def show(
 def keys(file: Annotated[Path, typer.Argument(help="The private key to make; the public one gets .pub.")]) -> None:
     """Make a pair of keys to sign ledgers with.
 
-    The private key is for whoever keeps the ledger. Give the public one to those who check.
+    The private key is for the keeper of the ledger. Give the public one to those who check.
     """
     from bruit.privacy import create_keys
 
@@ -103,7 +103,7 @@ def sign(
 ) -> None:
     """Sign how far a ledger is: a head, by which a rollback is seen later.
 
-    Keep the head where whoever can write the ledger cannot: with the ethics board, in a mailbox, on another machine.
+    Keep the head out of reach of the ledger's writers: with the ethics board, in a mailbox, on another machine.
     """
     if os.path.lexists(output):
         raise ParameterError(f"{output} exists, and an earlier head is worth keeping: write to another name (-o).")
@@ -115,11 +115,11 @@ def sign(
 def check(
     file: Annotated[Path, typer.Argument(help="The ledger.")],
     head: Annotated[Path, typer.Argument(help="A head that was signed and kept elsewhere.")],
-    key: Annotated[Path, typer.Option("--key", help="The public key of whoever is trusted to sign.")],
+    key: Annotated[Path, typer.Option("--key", help="The public key of the trusted signer.")],
 ) -> None:
     """Check that a ledger still has all that it had when a head was signed.
 
-    A file that was rolled back, written anew or used in two copies is refused.
+    A file that was rolled back, rewritten or used in two copies is refused.
     """
     from bruit.privacy import SignedHead
 
@@ -138,7 +138,7 @@ def result_file(ledger: Ledger, number: int) -> Path:
         raise ParameterError(f"This ledger has no entry {number}: bruit ledger show lists its {len(entries)}.")
     entry = entries[number]
     if entry.result is None or ledger.results is None:
-        raise ParameterError(f"Entry {number} was booked without a file for its result: whoever asked has it.")
+        raise ParameterError(f"Entry {number} was booked without a file for its result: only its caller has it.")
     if not ledger.is_kept(entry):
         raise FormatError(
             f"Entry {number} is booked, and its result {entry.result} is not in {ledger.results}: the program was "

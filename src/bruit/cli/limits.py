@@ -80,7 +80,7 @@ def limits(
     count = Count(epsilon=epsilon, delta=delta, neighbours=neighbours)  # type: ignore[arg-type]
     policy: Any = _checks.one_of(("refuse", "drop"), **{"--missing": missing})
     guide = LimitsGuide(count, Person(person, rows=1, missing=policy), groups or None, spend, most)
-    _check_idle(ledger, None, again=again, dry_run=False)
+    _check_idle(ledger, None, again=again, is_used=False)
     started = _options.budget(budget, ledger)
     books = None if ledger is None else open_ledger(ledger, guide.guarantee.neighbours, **started)
     once = _kept.keeping(guide, books, file)
@@ -109,7 +109,7 @@ def limits(
 
 
 def tell_choice(choice: LimitsChoice, rows: int, remarks: Sequence[str] = (), again: str = "") -> None:
-    """Show so many bounds around the best, or all if `rows` is 0, and the options that take the best."""
+    """Show the bounds around the best, or all if `rows` is 0, and the options that take the best."""
     table = choice.table(rows or len(choice.errors))
     hint = "the next command shows all, and spends nothing" if again else "all: --json"
     console.show(replace(table, notes=[*table.notes, *remarks]), rows=rows, hint=hint)

@@ -72,7 +72,7 @@ def plan(
     public: _questions.Public = None,
     rounds: Annotated[int | None, typer.Option(help="Ask the same people again: how many rounds an epoch has.")] = None,
     epochs: Annotated[
-        int | None, typer.Option(help="How many epochs there are, each with memos of its own; 1 if nothing is said.")
+        int | None, typer.Option(help="How many epochs there are, each with memos of its own; 1 by default.")
     ] = None,
     epoch_epsilon: Annotated[
         float | None, typer.Option(help="The most that all reports of one epoch may tell (with --rounds).")
@@ -86,7 +86,7 @@ def plan(
         ),
     ] = False,
     missing: Annotated[
-        str | None, typer.Option(help="A missing value: refuse (if nothing is said), or category (one of its own).")
+        str | None, typer.Option(help="A missing value: refuse (default), or category (one of its own).")
     ] = None,
     outside: _options.Outside = None,
     people: Annotated[int, typer.Option("--people", "-n", help="How many people will answer.")] = 10_000,
@@ -115,7 +115,7 @@ def plan(
 
     Shown for each attribute: how many values it has, its mechanism, the expected error, as the half-width of a 95 %
     interval of a frequency or of a mean, and how often the best guess of a person's value is right, with and without
-    the reports. Then the other attacks. All of that is about made-up people, whose values are all equally frequent or
+    the reports. Then the other attacks. All of that is about simulated people, whose values are all equally frequent or
     follow the prior. The plan is what bruit privatize takes.
 
     With --rounds and --epoch-epsilon, --epsilon is that of one report, and it is shown what one report, two, an epoch

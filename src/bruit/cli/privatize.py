@@ -49,7 +49,7 @@ def privatize(
     public: _questions.Public = None,
     missing: Annotated[
         str | None,
-        typer.Option(help="A missing answer: refuse (if nothing is said), drop, or category (one of its own)."),
+        typer.Option(help="A missing answer: refuse (default), drop, or category (one of its own)."),
     ] = None,
     outside: _options.Outside = None,
     memory: Annotated[
@@ -188,7 +188,7 @@ def _rounds(
             f"There is no memory at {memory}, and the epoch of round {number} has begun. If one was lost, new memos "
             f"cost {cost}: say --new-memory."
         )
-    console.note(f"new memory: {memory}. Whoever loses it pays {cost} in the epoch.")
+    console.note(f"new memory: {memory}. Losing it costs {cost} in the epoch.")
     return {"memory": Memory.create(memory, plan), "round": number, "person": person}
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bruit import documents
 from bruit.cli import _engine, console
+from bruit.errors import ParameterError
 
 if TYPE_CHECKING:
     from bruit.publications import Publication, Published
@@ -26,13 +28,21 @@ def publish(
             help="Show the split and the expected errors; read no data, spend nothing. What would be refused is said.",
         ),
     ] = False,
+    again: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Draw this statistic again and pay for it, as for new rows."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write the plan of a dry run to a file, to be signed: .html or .json."),
+    ] = None,
     engine: _engine.Name = "local",
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Publish what a file says: read the table once, book once, and save JSON, CSV, Parquet and a page with figures.
 
-    Run again, it shows what was published and spends nothing. After a kill it goes on where it can: what is booked is
-    not booked again.
+    Run again, it shows what was published and spends nothing. A changed file pays only for what is new: statistics that
+    are paid for are kept, with their date. After a kill it goes on where it can: what is booked is not booked again.
     """
     from bruit.publications import Publication
 
@@ -40,30 +50,40 @@ def publish(
     conflict = publication.unused_budget()
     if conflict:
         console.warn(conflict)
+    if output is not None and (not dry_run or output.suffix not in (".html", ".json")):
+        raise ParameterError("--output is for the plan of a dry run: --dry-run -o plan.html, or plan.json.")
     if dry_run:
-        _foresee(publication, as_json=as_json)
+        _foresee(publication, again or [], output, as_json=as_json)
         return
-    published = _published(publication, engine)
+    published = _published(publication, again or [], engine)
     if as_json:
         console.print_json(published.to_json())
         return
     _show(publication, published)
 
 
-def _foresee(publication: Publication, *, as_json: bool) -> None:
+def _foresee(publication: Publication, again: list[str], output: Path | None, *, as_json: bool) -> None:
+    from bruit.publications.bill import bill_of
     from bruit.publications.publishing import check, is_published
 
-    table = publication.prospects()
+    bill = bill_of(publication, publication.open_ledger(start=False), again)
+    table = bill.prospects()
+    if output is not None:
+        from bruit.publications.plan_page import plan_page
+
+        check(bill)
+        documents.write_text(output, plan_page(bill) if output.suffix == ".html" else table.to_json() + "\n")
+        console.note(f"plan: {output}")
     if as_json:
         console.print_json(table.to_json())
-        check(publication)
+        check(bill)
         return
     console.show(table)
-    check(publication)
-    if is_published(publication):
+    check(bill)
+    if is_published(bill):
         console.say("It was published before: a run would show it, and spend nothing.")
         return
-    for remark in publication.budget_remarks():
+    for remark in publication.budget_remarks(bill.lines):
         console.say(remark, "dim")
     path = publication.folder / publication.table
     if path.suffix in (".csv", ".parquet") and not path.exists():
@@ -71,7 +91,7 @@ def _foresee(publication: Publication, *, as_json: bool) -> None:
     console.note("no data were read: whether the columns are there is seen when it runs.")
 
 
-def _published(publication: Publication, engine: str) -> Published:
+def _published(publication: Publication, again: list[str], engine: str) -> Published:
     from bruit.publications import publish as publish_now
     from bruit.releases import PeopleWarning
 
@@ -82,7 +102,7 @@ def _published(publication: Publication, engine: str) -> Published:
     ):
         warnings.simplefilter("always", PeopleWarning)
         table = reads.table(str(publication.folder / publication.table)) if _engine.is_spark(engine) else None
-        published = publish_now(publication, table, progress=report)
+        published = publish_now(publication, table, again=again, progress=report)
     if caught:
         console.warn(
             "a column looks like an identifier, and occurs several times: this protects a row, and not a person with "

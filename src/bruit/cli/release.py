@@ -63,7 +63,8 @@ def release(
             metavar="TEXT",
             help='Any statistic, as "KIND: QUESTION [& QUESTION] [option=value]". Kinds: the ones above, "variance: '
             'age=0..120", "tables: sex=F,M & smokes=no,yes", "bounds: income". Options: at=0.1:0.9:0.1 and '
-            "method=joint (quantiles, median), weighted_by=stands_for=0..5 (count, sum, mean), tables=sex,smokes;sex.",
+            "method=joint (quantiles, median), weighted_by=stands_for=0..5 (count, sum, mean), tables=sex,smokes;sex; "
+            "within=50 takes the least ε for a 95 % interval of ± 50.",
         ),
     ] = None,
     ask: Annotated[
@@ -73,7 +74,9 @@ def release(
     epsilon: Annotated[
         float | None,
         typer.Option(
-            "--epsilon", "-e", help="The most that all results may tell about a record, or a person; in equal shares."
+            "--epsilon",
+            "-e",
+            help="The most that all results may tell about a record, or a person; in equal shares, after within=.",
         ),
     ] = None,
     delta: Annotated[
@@ -103,7 +106,7 @@ def release(
         list[str] | None,
         typer.Option(
             metavar="[COLUMN=]POLICY",
-            help="A missing value: refuse (if nothing is said), drop, or category (a value of its own, for histograms "
+            help="A missing value: refuse (default), drop, or category (a value of its own, for histograms "
             "and tables). Of a column alone: age=drop, a group sex=category, a person user_id=drop.",
         ),
     ] = None,
@@ -111,8 +114,8 @@ def release(
         list[str] | None,
         typer.Option(
             metavar="[COLUMN=]POLICY",
-            help="A value outside what is declared: clamp (numbers and dates, if nothing is said), refuse (labels, if "
-            "nothing is said), or other (a value of its own: labels, dates and ranges of a histogram).",
+            help="A value outside what is declared: clamp (default of numbers and dates), refuse (default of "
+            "labels), or other (a value of its own: labels, dates and ranges of a histogram).",
         ),
     ] = None,
     ledger: Annotated[Path | None, typer.Option(help="The ledger in which the release is booked.")] = None,
@@ -126,7 +129,7 @@ def release(
         typer.Option("--dry-run", help="Show the split and the expected errors; read no data, spend nothing."),
     ] = False,
     n: Annotated[
-        int | None, typer.Option("-n", help="How many rows a dry run expects, for the errors of means.")
+        int | None, typer.Option("-n", help="How many rows are expected, for errors and widths of means.")
     ] = None,
     output: Annotated[
         Path | None,
@@ -165,7 +168,7 @@ def release(
     whole: Release
     if ask is None:
         whole = release_options.release(
-            statistics,
+            [item.with_rows(n) for item in statistics],
             epsilon=epsilon,
             delta=delta,
             neighbours=neighbours,
@@ -176,7 +179,7 @@ def release(
     else:
         options = {"--epsilon": epsilon is not None, "--by": by, "--person": person, "the statistics": statistics}
         whole = release_options.from_file(ask, {**options, **said})
-    _check_idle(ledger, n, again=again, dry_run=dry_run)
+    _check_idle(ledger, n, again=again, is_used=dry_run or any(item.has_width for item in statistics))
     started = _options.budget(budget, ledger)
     if dry_run:
         _foresee(whole, file, ledger, started, n, again=again, as_json=as_json)
@@ -255,14 +258,14 @@ def _foresee(
         raise refusal
 
 
-def _check_idle(ledger: Path | None, rows: int | None, *, again: bool, dry_run: bool) -> None:
+def _check_idle(ledger: Path | None, rows: int | None, *, again: bool, is_used: bool) -> None:
     """An option that would do nothing is a misunderstanding."""
     if again and ledger is None:
         raise ParameterError("--again is about a result that a ledger has: give --ledger, too, or leave it out.")
     if rows is not None:
         _checks.integer(low=1, **{"-n": rows})
-        if not dry_run:
-            raise ParameterError("-n is for --dry-run: leave it out, the rows of the file count.")
+        if not is_used:
+            raise ParameterError("-n is for --dry-run and for within=: leave it out, the rows of the file count.")
 
 
 def _warn_of_people(source: Any) -> None:

@@ -48,9 +48,13 @@ def release(
             "Say what to publish: --count, --mean age=0..120, --histogram sex=F,M, "
             '--statistic "variance: age=0..120", or --ask FILE.'
         )
-    if epsilon is None:
-        raise ParameterError("--epsilon must be given: the most that the results may tell about a record, such as 0.5.")
-    _checks.positive(**{"--epsilon": epsilon})
+    if epsilon is not None:
+        _checks.positive(**{"--epsilon": epsilon})
+    elif not all(item.has_width for item in declarations):
+        raise ParameterError(
+            "--epsilon must be given: the most that the results may tell about a record, such as 0.5. Or say how exact "
+            'each result must be: --statistic "count: within=50".'
+        )
     _checks.fraction(**{"--delta": delta})
     _checks.one_of(("add-remove", "replace"), **{"--neighbours": neighbours})
     gaps, beyond = (_questions.policies(said.get(option), option) for option in ("--missing", "--outside"))
@@ -112,7 +116,7 @@ def _groups(by: list[str], gaps: dict[str, str], beyond: dict[str, str]) -> dict
 
 
 def _person(whose: tuple[str, dict[str, int]] | None, gaps: dict[str, str], rows_per_group: int | None) -> Any:
-    """The person, or None if none is named; with so many rows in a group, unless said."""
+    """The person, or None if none is named; with the default number of rows in a group."""
     from bruit.releases import Person
 
     if whose is None:

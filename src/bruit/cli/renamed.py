@@ -1,4 +1,4 @@
-"""Old commands and options, and how each is written now; whoever types an old one is told the new one.
+"""Old commands and options, and how each is written now: an error about an old one names the new one.
 
 The table on the page *Command line* is made from this module. An entry may go one version after the change.
 """
@@ -46,7 +46,7 @@ OPTIONS: dict[str, dict[str, str]] = {
         "--expected-rows": "Write -n, as in --dry-run -n 1000.",
         "--force": "Write an ! behind the file that is replaced, as in -o x.csv!",
         "--level": "The results have the level 0.95; bruit result my.ledger 0 --level 0.9 shows another.",
-        "--show": "bruit result my.ledger 0 --show 5 shows so many rows; bruit release shows 20, or all if nothing "
+        "--show": "bruit result my.ledger 0 --show 5 shows 5 rows; bruit release shows 20, or all if nothing "
         "keeps them.",
     },
 }

@@ -41,7 +41,7 @@ def size(
     share: Annotated[float, typer.Option(help="Which share of the people is in the first of two groups.")] = 0.5,
     method: Annotated[str | None, typer.Option(help="The method for questions, as for bruit plan.")] = None,
     missing: Annotated[
-        str | None, typer.Option(help="A missing value: refuse (if nothing is said), or category (one of its own).")
+        str | None, typer.Option(help="A missing value: refuse (default), or category (one of its own).")
     ] = None,
     frequency: Annotated[float, typer.Option(help="The frequency of the answer of interest (with --k).")] = 0.1,
     level: Annotated[float, typer.Option(help="How often the interval covers the truth.")] = 0.95,

@@ -151,7 +151,7 @@ def compare(
     n
         How many people will answer. It scales all errors alike.
     methods
-        Methods to compare, by name or as values; all unless given.
+        Methods to compare, by name or as values; all by default.
     prior
         For RS+RFD, which is compared only where one is given.
     frequencies

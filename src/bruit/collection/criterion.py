@@ -57,7 +57,7 @@ _VALUE_WORK = 0.005
 
 
 def choosing(names: Iterable[str], size: int) -> None:
-    """Say that mechanisms of these names are to be compared over so many values; before any of them is made."""
+    """Declare the work of comparing these mechanisms over a domain of this size, before any of them is made."""
     documents.work(_VALUE_WORK * size * len(list(names)))
 
 

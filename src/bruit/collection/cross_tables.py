@@ -197,7 +197,7 @@ class CrossTables(Design):
         cells = math.prod(self.shape(names))
         return float(np.mean(self.mechanisms[title(names)].variance(np.full(cells, 1 / cells), 1)))
 
-    # What whoever plans does.
+    # Planning.
 
     def ratio(self, unit: Unit) -> Fraction:
         """The largest of all ratios: a report is about one cell of one table."""

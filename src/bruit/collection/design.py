@@ -181,7 +181,7 @@ class Design(Composite, ABC):
         """What the reports themselves tell about a table, of a design that has `tables_from` reports."""
         raise ParameterError("These reports tell nothing about a table.")
 
-    # What whoever plans does.
+    # Planning.
 
     @abstractmethod
     def ratio(self, unit: Unit) -> Fraction:

@@ -1,6 +1,6 @@
 """Random sampling plus fake data (RS+FD, RS+RFD): one attribute at random is true, the others are fake, nobody tells.
 
-Everybody reports on every attribute, and all reports on an attribute look alike. So whoever reads them does not know
+Everybody reports on every attribute, and all reports on an attribute look alike. So their reader does not know
 which one is true; what this costs is the noise of the fakes, and what it buys is that alone: a whole record is told
 apart by the same e^ε as if it had been told which. ``guarantees.proof.md`` has the argument.
 
@@ -187,7 +187,7 @@ class Fake(ColumnDesign):
 
     @cached_property
     def _laws(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-        """For each attribute, the last word of its law, and how many words tell the own value; 0 if none does."""
+        """For each attribute, the last word of its law, and how many words tell the true value; 0 if none does."""
         last, limits = [], []
         for column in self.columns.values():
             law: Any = column.mechanism.law if column.fake == "value" else None

@@ -2,7 +2,7 @@
 
 Three kinds of fakes, of which a mechanism's `fakes` says which it has:
 
-- *a value as it is* (GRR): any value, or one by the prior; a true report tells the own value or any value;
+- *a value as it is* (GRR): any value, or one by the prior; a true report tells the true value or any value;
 - *noise on zeros* (SUE-z, OUE-z): bits as if no value had been set;
 - *noise on a value* (SUE-r, OUE-r, SS, and every other oracle that supports values with p and q): a random value goes
   through the mechanism as if it were somebody's.
@@ -149,7 +149,7 @@ class FakeColumn:
     def likelihood_ratio(self, reports: Any, frequency: Any) -> Floats:
         """How much likelier each report is as a true one than as a fake, where values have these frequencies.
 
-        It is Σₓ f(x)·P(report | x) / F(report): what whoever wants to find the sampled attribute would compare.
+        It is Σₓ f(x)·P(report | x) / F(report): what an attacker who looks for the sampled attribute compares.
         """
         checked, shares = report_parsing.strict(self.mechanism.form, reports), np.asarray(frequency, float)
         ratios = np.empty(len(checked))
@@ -187,7 +187,7 @@ class FakeColumn:
             self.mechanism._randomize(values, entropy, out)
 
     def simulate(self, size: int, generator: Chance) -> Counts:
-        """Counts of so many fakes."""
+        """Counts of this number of fakes."""
         mechanism = self.mechanism
         if self.fake == "zeros":
             return np.asarray(generator.binomial(size, float(mechanism.q), mechanism.size), np.int64)
@@ -198,7 +198,7 @@ class FakeColumn:
     def _write_values(self, codes: Codes, drawn: Drawn, entropy: Entropy, out: NDArray[Any]) -> None:
         from bruit.kernels import fake as kernel
 
-        # Randomised response tells the own value, or any value at all: the second is a uniform fake by itself.
+        # Randomised response tells the true value, or any value at all: the second is a uniform fake by itself.
         k = self.mechanism.size
         kernel.values(codes, drawn.kept, drawn.place, fair_draws(entropy, k, codes.size), k, out)
         if self.weights is not None:
@@ -207,7 +207,7 @@ class FakeColumn:
     def _write_bits(self, codes: Codes, drawn: Drawn, entropy: Entropy, out: NDArray[Any]) -> None:
         from bruit.kernels import fake as kernel
 
-        # Everybody as somebody who has the value: all bits are drawn with q, and then the own one again.
+        # Everybody as somebody who has the value: all bits are drawn with q, and then the true one again.
         self.mechanism._randomize(codes, entropy, out)
         law: Any = self.mechanism.law
         chances = np.uint64(law.own), np.uint64(law.other)

@@ -257,7 +257,7 @@ def _refuse_twice(sources: Sequence[Any], headers: Sequence[dict[str, Any]]) -> 
         for file in stated or ([path] if path is not None else []):
             try:
                 state = Path(file).stat()
-            except OSError:  # whoever reads it will say so
+            except OSError:  # reading it will say so
                 continue
             if (state.st_dev, state.st_ino) in seen:
                 raise ParameterError(f"{file} is named twice: its reports would count twice.")

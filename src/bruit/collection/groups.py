@@ -150,7 +150,7 @@ class GroupAnswers(Mapping[Any, Answers]):
         name
             The attribute.
         value
-            The value whose share is compared; of a yes/no attribute the last unless given. Of a number, the mean is.
+            The value whose share is compared; of a yes/no attribute the last by default. Of a number, the mean is.
         against
             A group that all others are compared with; without it, every two groups are.
         level, method

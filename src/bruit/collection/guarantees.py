@@ -39,7 +39,7 @@ def prior_value(p: Fraction, q: Fraction, prior: Sequence[Fraction]) -> Extremes
 
 
 def noise_on_zeros(p: Fraction, q: Fraction) -> Extremes:
-    """Unary encoding whose fake is noise on zeros: ρ is p/q where the own bit is set, (1−p)/(1−q) where it is not."""
+    """Unary encoding whose fake is noise on zeros: ρ is p/q where the true bit is set, (1−p)/(1−q) where it is not."""
     high, low = p / q, (1 - p) / (1 - q)
     return _of([FakeOdds(high, low), FakeOdds(high, high), FakeOdds(low, low)])
 
@@ -136,7 +136,7 @@ def _place_of_largest(quotients: Sequence[Quotient]) -> int:
 
 
 def total(terms: Iterable[tuple[Fraction, int]]) -> Fraction:
-    """The exact sum of fractions, each so many times; those with one denominator first, then by halves, reduced once.
+    """The exact sum of fractions with their multiplicities: by denominator first, then by halves, reduced once.
 
     >>> total([(Fraction(1, 2), 3), (Fraction(1, 3), 1), (Fraction(1, 2), 1)])
     Fraction(7, 3)

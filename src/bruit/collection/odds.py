@@ -26,7 +26,7 @@ LARGEST = 10**12
 
 @dataclass(frozen=True)
 class Share:
-    """So many of a hundred; of a thousand or more where a hundred would say none or all.
+    """A chance as a count out of a hundred, or out of a thousand or more where a hundred would say none or all.
 
     >>> print(Share(73, 100), Share(9_999, 10_000))
     73 of 100 9,999 of 10,000
@@ -109,12 +109,12 @@ class MessageOdds:
 
     @property
     def own_share(self) -> Share:
-        """So many of a hundred messages point to the own answer."""
+        """How many of a hundred messages point to the person's own answer."""
         return nearest(self.own)
 
     @property
     def other_share(self) -> Share:
-        """So many point to a given other answer; of two answers that messages name, all the rest."""
+        """How many point to a given other answer; with two answers, all the rest."""
         return self.own_share.rest if self.names and self.answers == 2 else nearest(self.other)
 
 
@@ -184,7 +184,7 @@ def belief(ratio: Fraction, before: Fraction | int, *, times: int = 1) -> Belief
     before
         What was believed before: a share strictly between 0 and 1, or a whole number of a hundred.
     times
-        How many times the person is asked, each time anew.
+        How many times the person is asked, each time with a fresh draw.
 
     Examples
     --------

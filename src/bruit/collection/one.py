@@ -37,7 +37,7 @@ class Single(ColumnDesign):
         return "one"
 
     def ratio(self, unit: Unit) -> Fraction:
-        """That of the mechanism, whoever is asked about."""
+        """That of the mechanism, for every unit."""
         (mechanism,) = self.mechanisms.values()
         return mechanism.law.ratio
 

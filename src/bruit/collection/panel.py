@@ -4,7 +4,7 @@ A plan with rounds is a plan of which every question is `Repeated`. With one que
 for every question; with SMP the attribute is drawn once per epoch and is part of the memo. A memo has the form of a
 report, and a round refreshes it. ``panel.proof.md`` has the arguments.
 
-Rejected: RS+FD and RS+RFD. Fakes that are drawn anew beside a truth that stays show which is true, and fakes that stay
+Rejected: RS+FD and RS+RFD. Fresh fakes beside a truth that stays show which is true, and fakes that stay
 are as many memos as there are questions, which is SPL with the noise of RS+FD. Rejected: several questions that follow
 changes, because with SMP a memo for every value would be one for every attribute too.
 """
@@ -208,7 +208,7 @@ class Panel:
     # What is promised.
 
     def after(self, rounds: int | None, unit: Unit = "person") -> Guarantee:
-        """What so many reports of one epoch tell together, never the sum of single reports; None for any number."""
+        """What `rounds` reports of one epoch tell in all, which is less than their sum; None for any number."""
         if rounds is not None:
             _checks.integer(low=1, rounds=rounds)
         _checks.one_of(get_args(Unit), unit=unit)
@@ -250,7 +250,7 @@ class Panel:
         tallies
             One tally of this plan for each round, in order.
         rounds
-            The number of each round, counted from 1 through all epochs; 1, 2, 3, … unless given.
+            The number of each round, counted from 1 through all epochs; 1, 2, 3, … by default.
         """
         known = tuple(tallies)
         for tally in known:

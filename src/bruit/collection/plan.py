@@ -1,6 +1,6 @@
 """A plan: what is asked, how each answer is made private, and what that guarantees, in one document.
 
-The plan travels from whoever asks to those who answer and to whoever counts: its digest says that all three mean the
+The plan travels from the asker to those who answer and to the analyst: its digest says that all three mean the
 same. It asks one question, or several of which each person's record has one answer each.
 """
 
@@ -128,7 +128,7 @@ class Plan(Randomizer, metaclass=_PlanType):
 
     With rounds these two are of all rounds of all epochs, for any two histories of a person with reports at the same
     times; ``guarantees["report"]`` is of one report and ``guarantees["epoch"]`` of any number of them in one epoch.
-    `Panel.after` gives the ε of so many. They hold as long as a person has one memo in an epoch: ``panel.proof.md``.
+    `Panel.after` gives the ε of several reports. All hold while a person has one memo in an epoch: ``panel.proof.md``.
     With ``follow_changes`` there is no ε of an epoch. ``guarantee`` still holds for any two histories, and grows with
     every report; ``guarantees["same-changes"]`` is less and holds between histories whose values are equal at the same
     pairs of rounds of an epoch: when somebody changes is not hidden.
@@ -362,7 +362,7 @@ class Plan(Randomizer, metaclass=_PlanType):
         return self.records.encode(table)
 
     def card(self) -> Card:
-        """What a person's device needs to answer, in whole numbers, for any language; `docs/cards.md` specifies it.
+        """What a person's device needs to answer, in whole numbers, for any language: see `docs/reference/cards.md`.
 
         >>> Plan({"smokes": ["no", "yes"]}, epsilon=1.0).card().method
         'one'
@@ -381,7 +381,7 @@ class Plan(Randomizer, metaclass=_PlanType):
     # What the collector does.
 
     def tally(self, source: SourceLike, *more: SourceLike) -> Tally:
-        """Count reports, wherever they are and whoever made them; tallies add.
+        """Count reports from any source; tallies add.
 
         Each row is one person's reports or one refusal: ``n`` and ``refused`` are together the number of rows. In CSV,
         reports stand as decimal or hexadecimal digits; quotes mean nothing there, and a row is a line.
@@ -470,7 +470,7 @@ class Plan(Randomizer, metaclass=_PlanType):
             return ScaleEstimate.of(answer, domain.k)
         return answer
 
-    # What whoever plans does.
+    # Planning.
 
     def variance(
         self, n: int, frequencies: Mapping[str, Any] | None = None, target: Target = "population"

@@ -38,7 +38,7 @@ MOST_STRATA = 1 << 16
 MOST_CELLS = 1 << 22
 #: A stratum with fewer people than this nearly names them.
 FEW = 5
-#: From so many people on, a stratum of one's own is looked for: one person's device is not warned.
+#: The least number of people for which strata with one person are looked for: one person's device is not warned.
 ENOUGH_TO_TELL = 20
 
 #: The codes of a stratum, one per public attribute.
@@ -169,7 +169,7 @@ class Records:
             )
         warnings.warn(
             f"Of {counted(people, 'person')}, {alone:,} have {_listed(self.clear)} for themselves "
-            "alone. That is sent in clear, and whoever knows it of somebody knows whose report it is. Declare "
+            "alone. That is sent in clear, and anyone who knows that person's values knows whose report it is. Declare "
             "fewer, wider values if that matters.",
             DisclosureWarning,
             stacklevel=4,

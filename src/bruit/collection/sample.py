@@ -270,7 +270,7 @@ def clean_weights(weights: Any, schema: Schema) -> dict[str, int]:
 
 
 def some(people: Counts, size: int, generator: Chance) -> Counts:
-    """How many of each value are among so many people, drawn without replacement."""
+    """How often each value occurs in a sample of people drawn without replacement."""
     if int(people.sum()) > MOST_PEOPLE:
         raise LimitError(f"From marginals at most {MOST_PEOPLE:,} people are simulated: give the joint table.")
     return np.asarray(generator.multivariate_hypergeometric(people, size, method="marginals"), np.int64)

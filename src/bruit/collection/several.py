@@ -144,7 +144,7 @@ class SeveralSampled(Design):
     def _drawn(self, people: Counts, generator: Chance) -> Iterator[Counts]:
         """How many people of each kind report on each attribute, one after the other.
 
-        Whoever has r attributes yet to name, of m that are left, names the next one with probability r/m.
+        With r attributes yet to name, of m that are left, the next one is named with probability r/m.
         """
         waiting = np.zeros((self.sampled + 1, people.size), np.int64)  # by how many they have yet to name
         waiting[self.sampled] = people
@@ -280,7 +280,7 @@ class SMPk(Method):
         return criterion.least((self._with(number, d).settle(task) for number in range(1, d + 1)), error)
 
     def _with(self, number: int, d: int) -> Method:
-        """The method in which a person reports so many of d attributes."""
+        """The method in which a person reports this many of d attributes."""
         common: dict[str, Any] = {"mechanisms": self.mechanisms, "published": self.published}
         if number == 1:
             return SMP(self.base, **common)

@@ -111,7 +111,7 @@ def plan_for(
     half_width
         The widest interval that is wanted, as ±: one number for all attributes, or by name.
     frequencies
-        The frequencies of the values of each attribute; all alike unless given.
+        The frequencies of the values of each attribute; all alike by default.
     level
         How often the intervals cover the truth.
 

@@ -195,7 +195,7 @@ def _product(design: Split, source: Any, names: tuple[str, ...], target: Target,
     for name, oracle in zip(names, oracles, strict=True):
         if not hasattr(oracle, "p") or not hasattr(oracle, "joint"):
             raise ParameterError(
-                f"{oracle.name} supports other values than the own one unequally often, or is no oracle: a table with "
+                f"{oracle.name} supports other values than the true one unequally often, or is no oracle: a table with "
                 f"{name!r} cannot be had from its reports. Use GRR, SS or OUE."
             )
     shape = tuple(design.schema[name].size for name in names)

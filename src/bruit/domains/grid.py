@@ -160,7 +160,7 @@ class Grid(Domain):
         return np.array(points, np.float64).reshape(array.shape)
 
     def value(self, places: Any) -> Any:
-        """The numbers so many steps above the first point, also between points."""
+        """The numbers at these steps above the first point, also between points."""
         return self.low + np.asarray(places, np.float64) * float(self.step)
 
     @property

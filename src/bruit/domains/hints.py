@@ -13,7 +13,7 @@ from typing import Any
 
 #: How people write that a value is missing.
 MISSING_MARKS = frozenset({"na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nil", "?", "-", "--", "."})
-#: So many wrong entries are looked at, of them so many different ones, which are compared with so many labels.
+#: Limits: wrong entries that are looked at, different ones among them, and labels they are compared with.
 _MOST_ROWS, _MOST_VALUES, _MOST_LABELS = 100_000, 200, 2000
 #: Shorter labels, such as F and M, differ by one letter from anything.
 _SHORTEST = 4

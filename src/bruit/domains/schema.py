@@ -234,7 +234,7 @@ class Schema(Mapping[str, Attribute]):
         frame
             A frame of pandas, polars or pyarrow, or a mapping from column name to values.
         columns
-            The columns to take; all unless given.
+            The columns to take; all by default.
         most_values
             How many different whole numbers are still taken for categories.
 
@@ -259,7 +259,7 @@ class Schema(Mapping[str, Attribute]):
         disclosed = [f"of {name!r} {read.disclosed}" for name, read in domains.items() if read.disclosed]
         if disclosed:
             warnings.warn(
-                f"This schema was read from the data: {'; '.join(disclosed)}. That is disclosed to whoever sees the "
+                f"This schema was read from the data: {'; '.join(disclosed)}. It is disclosed to all who see the "
                 "schema or a plan made of it, even if one person alone is the reason, and no guarantee covers it. "
                 "Declare the domains when that matters.",
                 DisclosureWarning,
@@ -382,7 +382,7 @@ def _names(table: Any) -> list[str]:
 
 
 def clean_tables(tables: Any, schema: Schema, least: int = 1) -> tuple[tuple[str, ...], ...]:
-    """Tables of so many attributes or more, each in the order of the schema; all pairs unless some are declared.
+    """Tables of two or more attributes, each in the order of the schema; all pairs unless some are declared.
 
     >>> clean_tables([("smokes", "sex")], Schema({"sex": ["F", "M"], "smokes": ["no", "yes"]}))
     (('sex', 'smokes'),)

@@ -33,7 +33,7 @@ def _tests(*kinds: str) -> tuple[Callable[[Any], bool], ...]:
 _TEXT = _tests("string", "large_string", "string_view")
 _BYTES = _tests("binary", "large_binary", "binary_view", "fixed_size_binary")
 _LISTS = _tests("list", "large_list", "fixed_size_list")
-# So many texts are as soon read one after the other as all at once by pandas, once that is loaded.
+# Up to this number of texts, reading them one by one is as fast as pandas, once that is loaded.
 _FEW = 4096
 
 

@@ -202,7 +202,7 @@ def as_bytes(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def _select(column: DictionaryColumn, keep: NDArray[np.bool_]) -> DictionaryColumn:
-    """The column with these entries alone; whoever had another one has none now."""
+    """The column with these entries alone; others become missing."""
     table = np.append(np.where(keep, np.cumsum(keep, dtype=np.int32) - 1, -1), -1)
     return DictionaryColumn(column.entries[keep], table.astype(np.int32)[column.positions])
 

@@ -36,9 +36,9 @@ from bruit.kernels.siphash import siphash
 Integers = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 
-#: About so many rows are in memory at a time.
+#: About how many rows are in memory at a time.
 MOST_ROWS = 1 << 23
-#: A source is read at most so many times.
+#: How often a source is read at most.
 MOST_PARTS = 1 << 12
 #: How many bytes a key has.
 KEY_BYTES = 16
@@ -58,7 +58,7 @@ class Most(NamedTuple):
 
 
 class Whose(NamedTuple):
-    """The column that says whose row it is, and whether rows of nobody are dropped; else they are refused."""
+    """The column that says whose row it is, and whether rows without a person are dropped; else they are refused."""
 
     column: str
     drops: bool = False
@@ -156,7 +156,7 @@ def draw_key(rng: Randomness, design: str) -> bytes:
 
 
 def identify(batch: Batch, whose: Whose) -> tuple[Batch, People]:
-    """The rows that belong to a person, and to whom; rows of nobody are refused, or dropped."""
+    """The rows that belong to a person, and to whom; rows without a person are refused, or dropped."""
     people = identity.people(batch[whose.column])
     absent = people.codes < 0
     if not absent.any():
@@ -265,7 +265,7 @@ def _parted(key: bytes, people: People) -> Hashes:
 
 
 def _in_parts(table: Source, jobs: Sequence[Job], names: list[str], many: int) -> list[Any]:
-    """Read a source so many times, each time for some of the people."""
+    """Read a source several times, each time for some of the people."""
     tallies = (_Tallies.of(jobs, _gathered(table, jobs[0], names, (part, many))) for part in range(many))
     total = next(tallies)
     for tally in tallies:

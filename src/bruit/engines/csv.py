@@ -124,7 +124,7 @@ class Stream:
 
     def _parsed(self, *, whole: bool) -> tuple[list[str], int]:
         """The header and how many bytes it takes, or nothing if it may go on beyond what was read."""
-        # Bytes after the header that are no UTF-8 are the affair of whoever reads the rows.
+        # Bytes after the header that are no UTF-8 are found when the rows are read.
         decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
         seen = decoder.decode(self._ahead, final=whole)
         lines = io.StringIO(seen, newline="").readlines()
@@ -162,7 +162,7 @@ class Stream:
         return b"".join(parts)
 
     def close(self) -> None:
-        """Called by pyarrow; whoever handed a file object over closes it."""
+        """Called by pyarrow; the caller closes a file object of its own."""
         self.closed = True
         if isinstance(self._stream, pa.NativeFile):
             self._stream.close()

@@ -29,7 +29,7 @@ def read_schema(source: Any, columns: Iterable[str] | None = None) -> Schema:
     source
         What `batches` reads; a file is read in constant memory. Texts that are all numbers count as numbers.
     columns
-        The columns to take; all unless given.
+        The columns to take; all by default.
 
     Warns
     -----

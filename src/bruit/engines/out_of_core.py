@@ -30,7 +30,7 @@ from bruit.engines.batch import Batch
 from bruit.engines.sources import Source, open_source
 from bruit.errors import BruitError, DataError, translated
 
-#: About so many rows are chosen from at a time.
+#: About how many rows are chosen from at a time.
 PART_ROWS = 1 << 21
 #: How much memory DuckDB may use.
 _MEMORY = "512MB"

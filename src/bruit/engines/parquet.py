@@ -52,7 +52,7 @@ def pieces(path: str, columns: Iterable[str] | None, missing: frozenset[str]) ->
 
 
 def reports(path: str, forms: Mapping[str, Form], rows: int) -> tuple[int, Iterator[Rows]]:
-    """How many rows of reports a file or folder has, and the reports, at most so many rows at a time."""
+    """How many rows of reports a file or folder has, and the reports in batches of at most this many rows."""
     heads = [_Head(file, list(forms), _in_folders(path, file)) for file in _files(path)]
     total = sum(head.rows for head in heads)
     return total, (head.reports(table, forms) for head in heads for table in head.tables(rows))
@@ -124,7 +124,7 @@ class _Head:
             yield file
 
     def tables(self, rows: int) -> Iterator[Any]:
-        """The columns of the file as Arrow has them, at most so many rows at a time."""
+        """The columns of the file as Arrow has them, in batches of at most this many rows."""
         there = list(self.names.values())
         with self._open(read_dictionary=self.text, metadata=self.metadata) as file:
             if not self.rows:

@@ -83,7 +83,7 @@ def parse(form: Form, values: Any) -> Parsed:
 
 
 def strict(form: Form, values: Any) -> NDArray[Any]:
-    """The same for whoever needs every row; an error if one is no report."""
+    """The same where every row is needed; an error if one is no report."""
     parsed = parse(form, values)
     if parsed.readable is not None and not parsed.readable.all():
         raise DataError("reports must be ones that the mechanism can have made: leave out those that it refuses.")
@@ -118,7 +118,7 @@ def parse_numbers(form: Form, numbers: NDArray[Any]) -> Parsed:
 
 
 def none(form: Form, n: int) -> Parsed:
-    """So many rows, of which none is a report."""
+    """Rows of which none is a report."""
     return Parsed(form.empty(n), np.zeros(n, np.bool_))
 
 

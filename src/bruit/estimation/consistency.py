@@ -82,7 +82,7 @@ def em(step: Step, k: int, *, n: int = 1, tolerance: float = 1e-6, iterations: i
     tolerance
         Stop when two steps and a leap gain less than this in the log-likelihood of all reports together.
     iterations
-        Stop after so many steps.
+        The most steps.
     """
     frequency = np.full(k, 1 / k)
     before = -np.inf

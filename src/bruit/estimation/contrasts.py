@@ -26,7 +26,7 @@ Floats: TypeAlias = NDArray[np.float64]
 #: The attributes of a table, one per axis.
 Names: TypeAlias = tuple[str, ...]
 
-#: Scaling to margins stops after so many rounds, or when no margin is further off than this.
+#: Scaling to margins stops after this number of rounds, or when no margin is further off than this.
 ROUNDS, TOLERANCE = 200, 1e-10
 
 

@@ -17,7 +17,7 @@ from bruit.estimation.intervals import Floats, normal_quantile
 from bruit.estimation.support import TARGET_NOTES, IntervalMethod, Target
 from bruit.tables import Column, Table, Tabular, counted, decimals, interval_of, label
 
-#: Up to so many cells dependence is tested with the whole matrix of covariances; above, as white noise.
+#: Up to this number of cells, dependence is tested with the whole matrix of covariances; above, as white noise.
 WHOLE = 600
 
 

@@ -122,7 +122,7 @@ class Difference(Tabular):
         title = f"{self.first.name}: {self.names[0]} less {self.names[1]}, from {sizes}"
         notes = [f"guarantee: {side.guarantee}" for side in _different_guarantees(self.first, self.second)]
         notes.append(TARGET_NOTES[self.first.target] + (", all together" if simultaneous else ""))
-        notes.append("The two must be different people: whoever is in both makes the interval too wide or too narrow.")
+        notes.append("The two must be different people: a person in both makes the interval too wide or too narrow.")
         about = {
             "name": self.first.name,
             "first": self.names[0],

@@ -63,7 +63,7 @@ class Rule:
     tolerance
         Stop when a step changes the log-likelihood per report by less than this.
     iterations
-        Stop after so many steps anyway.
+        The most steps.
     """
 
     method: DistributionMethod = "EMS"

@@ -32,7 +32,7 @@ class Mixture:
     fake
         φ(v): the probability that a fake report supports each value.
     joint
-        The exact probabilities that a true report supports two given values, one of them the own, or neither; None
+        The exact probabilities that a true report supports two given values, one of them the true one, or neither; None
         where they depend on the values.
     """
 

@@ -193,7 +193,7 @@ class NumberEstimate(Tabular):
         tolerance
             Stop when a step changes the log-likelihood per report by less than this.
         iterations
-            Stop after so many steps in any case.
+            The most steps.
         """
         return DistributionEstimate(
             channel=self.model.law(),

@@ -1,8 +1,8 @@
 """A table of two attributes that were reported apart, each with a part of ε: the product estimator.
 
 Let g_u = (1{u supported} − q)/(p − q) for the first attribute of a person and h_v the same for the second. Each has the
-mean 1 for the own value and 0 for others, and the two are independent given the record, so that the mean of g_u·h_v
-over people is an unbiased estimate of the share F(u, v). Its variance is exact: E[g_u²] is s₁ for the own value and s₀
+mean 1 for the true value and 0 for others, and the two are independent given the record, so that the mean of g_u·h_v
+over people is an unbiased estimate of the share F(u, v). Its variance is exact: E[g_u²] is s₁ for the true value and s₀
 for others, and n·Var = F·s₁s₁′ + (F_u−F)·s₁s₀′ + (F_v−F)·s₀s₁′ + (1−F_u−F_v+F)·s₀s₀′ − F² for the population, − F for
 these people.
 
@@ -28,7 +28,7 @@ from bruit.estimation.tally import Counts
 
 
 class Side(NamedTuple):
-    """How often a report supports the own value and another, and two values: of one of the attributes."""
+    """How often a report supports the true value and another, and two values: of one of the attributes."""
 
     p: Fraction
     q: Fraction
@@ -36,7 +36,7 @@ class Side(NamedTuple):
 
     @property
     def squares(self) -> tuple[float, float]:
-        """E[g²] for the own value and for another: s₁ and s₀."""
+        """E[g²] for the true value and for another: s₁ and s₀."""
         p, q = self.p, self.q
         return float((p * (1 - 2 * q) + q**2) / (p - q) ** 2), float(q * (1 - q) / (p - q) ** 2)
 

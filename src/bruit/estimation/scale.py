@@ -58,7 +58,7 @@ class ScaleEstimate(Estimate):
         return cls(**same, answered=answered)
 
     def mean(self, scores: Any = None, level: float = 0.95) -> TableContrast:
-        """The mean of scores, 1, 2, 3, … unless given, with its standard error and interval.
+        """The mean of scores, 1, 2, 3, … by default, with its standard error and interval.
 
         The p-value speaks of the hypothesis that the mean is the middle of the scores.
 

@@ -289,7 +289,7 @@ def exact_sum(first: Counts, second: Counts) -> Counts:
     return total
 
 
-#: So many numbers are added one by one as fast as by NumPy.
+#: Up to this number of counts, adding one by one is as fast as NumPy.
 _FEW = 256
 
 

@@ -11,7 +11,7 @@ from bruit.tables import counted, percent
 
 
 def plot_averaging(attack: Averaging, *, ax: Axes | None = None) -> Axes:
-    """Draw how often a person's value is named after so many rounds: drawn anew, with a memo, and the memo's limit.
+    """Draw how often a person's value is named after each round: with fresh noise, with a memo, and the memo's limit.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def plot_averaging(attack: Averaging, *, ax: Axes | None = None) -> Axes:
     with style.applied():
         ax = style.new_axes(4.0, 6.8) if ax is None else ax
         style.tidy(ax, grid="both")
-        ax.plot(attack.rounds, redrawn, "o--", color=style.VERMILLION, linewidth=2, markersize=5, label="drawn anew")
+        ax.plot(attack.rounds, redrawn, "o--", color=style.VERMILLION, linewidth=2, markersize=5, label="fresh noise")
         ax.plot(attack.rounds, memoised, "o-", color=style.BLUE, linewidth=2, markersize=5, label="with a memo")
         ax.axhline(attack.limit, color=style.INK, linewidth=1, linestyle=(0, (4, 3)), label="limit of a memo")
         ax.axhline(attack.baseline, color=style.MUTED, linewidth=1, linestyle=(0, (1, 2)), label="blindly")
@@ -47,7 +47,7 @@ def plot_averaging(attack: Averaging, *, ax: Axes | None = None) -> Axes:
         last = attack.rounds[-1]
         style.describe(
             ax,
-            f"How often a value is named from {counted(last, 'round')}: {percent(redrawn[-1])} drawn anew, "
+            f"How often a value is named from {counted(last, 'round')}: {percent(redrawn[-1])} with fresh noise, "
             f"{percent(memoised[-1])} with a memo, of which the limit is {percent(attack.limit)}.",
         )
     return ax

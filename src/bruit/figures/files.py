@@ -23,7 +23,7 @@ def save(figure: Any, path: str | os.PathLike[str], *, endings: Iterable[str] = 
     path
         Where to write. An ending .svg, .png or .pdf is dropped, since several are written.
     endings
-        Which to write: .png and .svg unless given; .pdf too.
+        Which to write: .png and .svg by default; .pdf too.
 
     Returns
     -------

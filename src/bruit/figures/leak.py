@@ -29,7 +29,7 @@ def plot_leak(*, epsilons: Sequence[float] | None = None, ax: Axes | None = None
     Parameters
     ----------
     epsilons
-        Where to compute it, in increasing order; from 0.05 to 5 unless given.
+        Where to compute it, in increasing order; from 0.05 to 5 by default.
     ax
         matplotlib Axes to draw on; without them a figure is made, which a notebook shows.
 

@@ -94,7 +94,7 @@ def plot_loss(panel: Any, *, rounds: int, epochs: int = 1, ax: Axes | None = Non
         ax = style.new_axes(4.0) if ax is None else ax
         style.tidy(ax, grid="both")
         redrawn = within[0] * numbers
-        ax.plot(numbers, redrawn, color=style.VERMILLION, linewidth=2, linestyle=(0, (5, 1.5)), label="drawn anew")
+        ax.plot(numbers, redrawn, color=style.VERMILLION, linewidth=2, linestyle=(0, (5, 1.5)), label="fresh noise")
         ax.step(numbers, memoised, color=style.BLUE, linewidth=2, where="post", label="with a memo")
         for epoch in range(1, epochs + 1):
             ax.axhline(epoch * limit, color=style.MUTED, linewidth=1, linestyle=(0, (1, 2)))
@@ -106,7 +106,7 @@ def plot_loss(panel: Any, *, rounds: int, epochs: int = 1, ax: Axes | None = Non
         style.describe(
             ax,
             f"ε of a person after each of {memoised.size} rounds. With a memo it is {memoised[-1]:.3g} at the end, "
-            f"and at most {limit:.3g} in each epoch; drawn anew it would be {redrawn[-1]:.3g}.",
+            f"and at most {limit:.3g} in each epoch; with fresh noise it would be {redrawn[-1]:.3g}.",
         )
     return ax
 

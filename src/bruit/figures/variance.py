@@ -35,9 +35,9 @@ def plot_variance(
     k, n
         The number of values and of people.
     epsilons
-        Where to compute it; 40 points from 0.1 to 5 unless given.
+        Where to compute it; 40 points from 0.1 to 5 by default.
     among
-        Names of oracles; all unless given.
+        Names of oracles; all by default.
     ax
         matplotlib Axes to draw on; without them a figure is made, which a notebook shows.
 

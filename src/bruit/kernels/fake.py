@@ -61,7 +61,7 @@ def unfair_places(draws: Halves, k: int, places: NDArray[np.int64]) -> int:
 
 @compiled
 def values(codes: NDArray[Any], kept: NDArray[Any], own: int, draws: Halves, k: int, out: NDArray[Any]) -> None:
-    """The own value of those who keep it for this attribute, and for everybody else any of k, by a fair draw."""
+    """The true value of those who keep it for this attribute, and for everybody else any of k, by a fair draw."""
     size = np.uint64(k)
     for i in range(codes.size):
         drawn = (np.uint64(draws[i]) * size) >> np.uint64(32)
@@ -77,7 +77,7 @@ def own_bits(
     padding: int,
     rows: Bytes,
 ) -> None:
-    """Draw the bit of each person's value anew: by the first of two chances in 2⁶⁴ if true, as any other bit if not.
+    """Redraw the bit of each person's value: by the first of two chances in 2⁶⁴ if true, as any other bit if not.
 
     `padding` is the mask of the last byte of a row; the bits beyond the last value become 0.
     """

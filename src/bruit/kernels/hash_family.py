@@ -58,7 +58,7 @@ def scrambled(code: int) -> int:
 
 
 def bucket_sizes(g: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """How many hashes a bucket holds, and how many buckets hold so many: two sizes, where g does not divide 2³².
+    """The sizes of buckets in hashes, and how many buckets have each: two sizes, where g does not divide 2³².
 
     >>> bucket_sizes(3)
     ((1431655766, 1), (1431655765, 2))

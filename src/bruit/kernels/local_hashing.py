@@ -22,7 +22,7 @@ TOGETHER = 4
 #: Frequencies are added as whole numbers of this unit, because whole numbers may be added in any order.
 UNIT = 2.0**-52
 
-# Words and counts of so many values stay in the nearest cache.
+# The number of values whose words and counts stay in the nearest cache.
 _TILE = 1024
 _HALF = np.uint64(32)
 _ZERO = np.uint64(0)

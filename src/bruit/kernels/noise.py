@@ -24,7 +24,7 @@ Noise = NDArray[np.int64]
 
 #: Noise beyond this is cut to it.
 MOST = 1 << 62
-#: Gaussian proposals beyond so many scales are refused; they would be kept with probability below e⁻⁷⁰⁰⁰.
+#: Gaussian proposals beyond this number of scales are refused; they would be kept with probability below e⁻⁷⁰⁰⁰.
 MOST_SCALES = 127
 
 # The greatest multiple of 15! in 64 bits, and its share for each k!: a word below `_ALL` is below `_ALL`/k! with

@@ -31,8 +31,8 @@ def repair(
     """Give the rows from `start` on exactly ω members, the person's own value among them where `included` says so.
 
     A row comes as any k bits whose law treats all places alike. Its own place is set aside; then members leave, or
-    others join, one after the other, each uniform among those that can, until they are ω, or ω − 1 where the own value
-    is included. A draw may name a place that is already as wanted, or the own one: then nothing changes.
+    others join, one after the other, each uniform among those that can, until they are ω, or ω − 1 where the true value
+    is included. A draw may name a place that is already as wanted, or the true one: then nothing changes.
 
     Returns the row reached and the number of draws used. Where the draws run out in the middle of a row, call again
     with fresh ones from that row on: what is left to repair is seen from the row itself.
@@ -50,7 +50,7 @@ def repair(
         excess = np.int64(included[i]) - omega
         for j in range(last + 1):
             excess += ones(rows[i, j])
-        # Zeros are flipped where there are too few members, else ones; the own place looks as if it were done.
+        # Zeros are flipped where there are too few members, else ones; the true place looks as if it were done.
         few = np.uint64(excess < 0)
         if few:
             rows[i, home] |= own

@@ -26,14 +26,14 @@ class Weights(NamedTuple):
 
 
 def weights(inside: int, outside: int, members: int) -> Weights:
-    """The law with weight A for each member of the own set, and B for each other outcome."""
+    """The law with weight A for each member of the value's set, and B for each other outcome."""
     step = inside - outside
     return Weights(np.uint64(step), np.uint64(step * members), np.uint64(outside), 1 / step, 1 / outside)
 
 
 @compiled
 def choose(word: Any, law: Weights) -> tuple[Any, Any]:
-    """Whether the word chooses a member of the own set, and the number of that member, or of any outcome.
+    """Whether the word chooses a member of the value's set, and the number of that member, or of any outcome.
 
     ⌊word / step⌋ where the word is below `kept`, else ⌊(word − kept) / outside⌋. The quotient is guessed by a product
     with the reciprocal and then corrected in integers. The guess is off by at most one, because a quotient below 2²²

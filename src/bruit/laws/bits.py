@@ -98,7 +98,7 @@ class BitsLaw(Loss):
         return keep
 
     def repeated_ratio(self, keep: Fraction, rounds: int) -> Fraction:
-        """The largest ratio between the probabilities of so many reports of one row under two values, exactly."""
+        """The largest ratio between the probabilities of several reports of one row under two values, exactly."""
         if keep == 1:
             return self.ratio
         # Nearer to the ratio of the memo than one part in 2⁵⁰⁰: that one, which is above; the power would fill memory.
@@ -106,7 +106,7 @@ class BitsLaw(Loss):
         digits = odds.numerator.bit_length() - odds.denominator.bit_length() - 1
         if rounds * digits > WORD_BITS + NEGLIGIBLE_BITS:
             return self.ratio
-        # All reports have the own bit set and the other clear.
+        # All reports have the true bit set and the other clear.
         same, flipped = ((1 + keep) / 2) ** rounds, ((1 - keep) / 2) ** rounds
         own_set, other_set = (x * same + (1 - x) * flipped for x in (self.p, self.q))
         own_clear, other_clear = ((1 - x) * same + x * flipped for x in (self.p, self.q))
@@ -128,7 +128,7 @@ class BitsLaw(Loss):
 
     def row(self, code: int | None) -> list[Fraction]:
         """P(message | value) for all messages, exactly; of bits of which none is anybody's own where `code` is None."""
-        # The probability depends on the own bit and on how many others are set.
+        # The probability depends on the true bit and on how many others are set.
         rest = self.sets.values - (code is not None)
         others = [self.q**ones * (1 - self.q) ** (rest - ones) for ones in range(rest + 1)]
         if code is None:

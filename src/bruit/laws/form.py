@@ -12,7 +12,7 @@ from bruit.laws.sets import Hash, Subset
 
 #: The unsigned whole numbers, the smallest first.
 _INTEGERS = tuple(map(np.dtype, (np.uint8, np.uint16, np.uint32, np.uint64)))
-#: A whole number of 64 bits has so many digits.
+#: The number of digits of the largest 64-bit integer.
 _DIGITS = 20
 
 
@@ -59,7 +59,7 @@ class Form:
 
     @classmethod
     def row(cls, width: int) -> Form:
-        """So many bytes."""
+        """A form of this many bytes."""
         return cls(np.dtype(np.uint8), width)
 
     @classmethod

@@ -49,7 +49,7 @@ class MixedLaw(Loss):
 
     @classmethod
     def calibrate(cls, epsilon: float, sets: Window, *, coin_words: int) -> MixedLaw:
-        """The law nearest to ε from below in which so many of all words are the coin's."""
+        """The law nearest to ε from below in which the coin has this many of all words."""
         return cls(
             window=TwoLevelLaw.calibrate(epsilon, sets, words=WORDS - coin_words),
             coin=LeaningLaw.calibrate(epsilon, cells=sets.values, words=coin_words),

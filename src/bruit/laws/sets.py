@@ -1,8 +1,8 @@
 """Sets: which messages support a value, by rules that need no table.
 
 A two-level law gives one weight to the messages in the set of the person's own value and a smaller one to all others.
-A rule says which messages these are, and how a message is drawn once the law has decided for the own set (`member`) or
-for any message at all (`other`). A message is a whole number throughout: a row of bits is the number whose binary
+A rule says which messages these are, and how a message is drawn once the law has decided for the value's set (`member`)
+or for any message at all (`other`). A message is a whole number throughout: a row of bits is the number whose binary
 digits they are, and the fields of a hashed report stand one above the other.
 
 ``sets.proof.md`` has the arguments.
@@ -134,7 +134,7 @@ class Window(Sets):
         return self.values - 1 + self.width
 
     def member(self, code: int, number: int, words: Words) -> int:
-        """The message so many places after the first of the window."""
+        """The message at this place of the window, counted from its first."""
         return code + number
 
     def supports(self, message: int, code: int) -> bool:

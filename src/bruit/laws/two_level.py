@@ -116,7 +116,7 @@ class TwoLevelLaw(Loss):
         return Fraction(other * self.total, gap * report.total)
 
     def repeated_ratio(self, keep: Fraction, rounds: int) -> Fraction:
-        """The largest ratio between the probabilities of so many reports of one message under two values.
+        """The largest ratio between the probabilities of `reports` reports of one message under two values.
 
         Exactly; where it is nearer to A/B than one part in 2⁵⁰⁰, A/B, which is above it.
         """
@@ -157,7 +157,7 @@ class TwoLevelLaw(Loss):
         return [any_message + own if inside else any_message for inside in held]
 
     def choose(self, word: int) -> tuple[bool, int]:
-        """Whether a word below the total chooses a member of the own set, and the number of that member, or of any."""
+        """Whether a word below the total chooses a member of the value's set, and which member, or which of all."""
         step = self.inside - self.outside
         kept = step * self.members
         return (True, word // step) if word < kept else (False, (word - kept) // self.outside)

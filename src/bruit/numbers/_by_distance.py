@@ -34,7 +34,7 @@ class ByDistance(Number):
     """
 
     DEFAULT_CELLS: ClassVar[int] = 64
-    #: Reports are so many times finer than the cells.
+    #: How many times finer reports are than the cells.
     STRIDE: ClassVar[int] = 1
 
     clamped: bool = False

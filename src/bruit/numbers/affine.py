@@ -159,7 +159,7 @@ class GridChannel(LinearMap, Protocol):
         ...
 
     def simulate(self, people: Counts, generator: np.random.Generator) -> Counts:
-        """How often each message comes from so many people in each cell."""
+        """How often each message comes from the people of each cell."""
         ...
 
 
@@ -228,7 +228,7 @@ class _WindowChannel:
         window.slide(cells, words, self.weights, out)
 
     def simulate(self, people: Counts, generator: np.random.Generator) -> Counts:
-        # A message of the own window with probability (A − B)·w/Z; all others take any message.
+        # A message of the true window with probability (A − B)·w/Z; all others take any message.
         law = self.law
         kept = generator.binomial(people, float(Fraction((law.inside - law.outside) * self.width, law.total)))
         others = int(people.sum() - kept.sum())

@@ -152,7 +152,7 @@ class Number(MessageReports):
         return super().question(name, labels)
 
     def decode(self, reports: Any) -> Floats:
-        """The randomised numbers, one per report: what whoever learns from the reports would use."""
+        """The randomised numbers, one per report: what a model of the reports would use."""
         messages = report_parsing.strict(self.form, reports)
         if not self.valid(messages).all():
             raise DataError(f"reports must be integers in 0..{self.messages - 1}.")
@@ -187,7 +187,7 @@ class Number(MessageReports):
             simulated=tally.simulated,
         )
 
-    # What whoever plans a survey, or draws a figure, does.
+    # Planning a survey, drawing a figure.
 
     @property
     @abstractmethod

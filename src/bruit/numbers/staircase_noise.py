@@ -34,7 +34,7 @@ def optimal_gamma(epsilon: float, error: Error = "absolute") -> float:
 
 
 def density(x: Any, *, epsilon: float, sensitivity: float = 1.0, gamma: float | None = None) -> Floats:
-    """The density at x; γ is the best for the absolute error unless given."""
+    """The density at x; γ is the best for the absolute error by default."""
     share = _gamma(epsilon, gamma)
     width = _checks.positive(sensitivity=sensitivity)
     steps = np.floor(np.abs(np.asarray(x, float)) / width - share) + 1

@@ -29,7 +29,7 @@ from bruit.mechanism import FakeKind, LocalMechanism
 from bruit.registry import Registry
 from bruit.typing import Label
 
-#: The exact probabilities that a report supports two values: the own one and another, and two others.
+#: The exact probabilities that a report supports two values: the true one and another, and two others.
 Joint: TypeAlias = tuple[Fraction, Fraction]
 
 
@@ -100,7 +100,7 @@ class Oracle(LocalMechanism):
         """The most likely frequencies given the reports, by EM on the true likelihood of this mechanism."""
         return self.estimate(self.tally(reports)).consistent("em")
 
-    # What whoever plans a survey does.
+    # Planning a survey.
 
     @abstractmethod
     def variance(self, frequency: Any, n: int, target: Target = "population") -> NDArray[np.float64]:
@@ -170,7 +170,7 @@ class Oracle(LocalMechanism):
     def simulate_rounds(
         self, memo: Self, people: Counts, keep: Fraction, rounds: int, generator: np.random.Generator
     ) -> list[Counts]:
-        """Counts of so many rounds of the same people, whose memos `memo` draws: here, report by report."""
+        """Counts of several rounds of the same people, whose memos `memo` draws: here, report by report."""
         codes = self.codes_of(np.repeat(np.arange(self.size), people))
         seeds = [int(seed) for seed in generator.integers(2**63, size=rounds + 1)]
         memos = memo.randomize(codes, Words(seeds[0]))
@@ -220,7 +220,7 @@ class SupportOracle(Oracle):
 
     @property
     def joint(self) -> Joint | None:
-        """The probability of supporting two values, one of them the own, or neither; None if it depends on them."""
+        """The probability of supporting two values, with the true one among them or not; None if it depends on them."""
         return None
 
     @abstractmethod
@@ -231,7 +231,7 @@ class SupportOracle(Oracle):
         """
 
     def scores(self, reports: NDArray[Any]) -> NDArray[np.float64]:
-        """(1{v supported} − q)/(p − q), whose mean is 1 for the own value v and 0 for every other."""
+        """(1{v supported} − q)/(p − q), whose mean is 1 for the true value v and 0 for every other."""
         held = self.supports(reports).astype(np.float64)
         return np.asarray((held - float(self.q)) * float(1 / (self.p - self.q)))
 

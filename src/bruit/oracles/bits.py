@@ -1,7 +1,7 @@
 """Oracles that report one independent bit per value, all from the law of the bits.
 
 Bits are drawn 64 at a time, by comparing the binary digits of q with random words; all bits of a row are drawn so, and
-then the own bit is overwritten from a word of its own. Rejected: skipping from one set bit to the next by a geometric
+then the true bit is overwritten from a word of its own. Rejected: skipping from one set bit to the next by a geometric
 law, which is quicker for small q, but has probabilities (1−q)^j that are no multiples of 2⁻⁶⁴.
 """
 
@@ -76,7 +76,7 @@ class BitOracle(PackedOracle):
     @property
     @abstractmethod
     def law(self) -> BitsLaw:
-        """The exact law: the own bit with p, each other with q."""
+        """The exact law: the true bit with p, each other with q."""
 
     @property
     def p(self) -> Fraction:
@@ -118,7 +118,7 @@ class BitOracle(PackedOracle):
             )
 
     def _randomize(self, codes: Codes, entropy: Entropy, out: NDArray[Any]) -> None:
-        # A row takes one word for each of its bytes and one for the own bit.
+        # A row takes one word for each of its bytes and one for the true bit.
         step = max(1, SLICE_WORDS // (out.shape[1] + 1))
         for start in range(0, codes.size, step):
             self._randomize_slice(codes[start : start + step], entropy, out[start : start + step])
@@ -155,7 +155,7 @@ class BitOracle(PackedOracle):
 
     @staticmethod
     def _flips(chance: Fraction, entropy: Entropy, size: int) -> NDArray[np.uint8]:
-        """So many bytes of bits, each set with exactly this chance."""
+        """Bytes of bits, each set with exactly this chance."""
         from bruit.kernels import bits
 
         lanes = np.empty((size + 7) // 8, np.uint64)

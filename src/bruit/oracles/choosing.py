@@ -204,14 +204,14 @@ def choose(
     k, epsilon
         The number of values and the most that one report may tell.
     n
-        How many people will answer; 10,000 unless given. It scales all errors alike.
+        How many people will answer; 10,000 by default. It scales all errors alike.
     frequency
         The frequency of the value of interest, or the frequencies of all values, where something is known of them.
     criterion
         ``"rare"`` (least Var*, the usual rule), ``"total"`` (least sum of squared errors), or ``"frequency"`` (least
         variance at the given frequency, which is the default where one is given).
     among
-        Names to choose from; all unless given.
+        Names to choose from; all by default.
     epoch_epsilon, rounds
         To ask the same people again: the most that all reports of an epoch may tell, and how many rounds it has.
         Errors are then of the mean over these rounds, in which the memo does not average out.
@@ -252,7 +252,7 @@ def people_needed(
     """How many respondents each oracle needs for an interval of ± `half_width`, best first.
 
     The interval is the normal approximation for the population: ± z standard errors at the given frequency. With
-    `epoch_epsilon` and `rounds` it is that of the mean over so many rounds of the same people.
+    `epoch_epsilon` and `rounds` it is that of the mean over these rounds of the same people.
 
     Examples
     --------

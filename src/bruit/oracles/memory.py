@@ -2,10 +2,10 @@
 
 A memo is *stored*, never derived again: it is drawn from the value at the first report of an epoch and kept whatever
 the value becomes. It is on the disk before the first report leaves, and so is every report, so that a retry sends the
-same bytes. Whoever reads the file learns what all reports of its epochs could tell, and no more; still it is the
+same bytes. A reader of the file learns what all reports of its epochs could tell, and no more; still it is the
 person's own, and is written for its owner alone.
 
-People are kept by the keys that `bruit.engines.identity` gives them, as in releases: whoever is one person there has
+People are kept by the keys that `bruit.engines.identity` gives them, as in releases: one person there has
 one memo in an epoch here.
 """
 
@@ -158,7 +158,7 @@ class Memory:
         round
             The number of the round: within the epoch, or for a plan counted from 1 through all epochs.
         epoch
-            The number of the epoch, which is public, 0 unless given; a plan says it itself.
+            The number of the epoch, which is public, 0 by default; a plan says it itself.
         person
             Whose memo it is, where a file has those of several people.
         rng
@@ -388,6 +388,6 @@ def _is_history(history: Any) -> bool:
 
 
 def _write(path: Path, design: str, people: dict[str, Any]) -> None:
-    """The whole file anew, for its owner alone, in place of the old one when it is finished."""
+    """The whole file written again, for its owner alone, in place of the old one when it is finished."""
     names = {"names": _KNOWN_BY} if getattr(people, "by_key", True) else {}
     documents.write_secret(path, documents.seal(FORMAT, {"design": design, **names, "people": people}))

@@ -1,8 +1,8 @@
 """What oracles share whose report is the number of one message, drawn by a two-level law with sets.
 
-Each value has a set of messages. A message of the own set has weight A, any other B, so a report is drawn by "a member
-of the own set with weight A − B each, or any message at all with weight B each": one 64-bit word decides, and what is
-done does not depend on the value.
+Each value has a set of messages. A message of the value's set has weight A, any other B. So a report is a member of
+the value's set with weight A − B each, or any message with weight B each. One 64-bit word decides, and what is done
+does not depend on the value.
 
 Everything follows from the law, by tables of the sets: an oracle of few values needs nothing else. Those with many
 values replace the tables by kernels and transforms.
@@ -148,7 +148,7 @@ class MessageOracle(MessageReports, Oracle):
         return self.law.outcomes
 
     def _simulate(self, people: Counts, generator: np.random.Generator) -> Counts:
-        # A member of the own set with probability p₀ = (A − B)·members/Z; all others take any message.
+        # A member of the value's set with probability p₀ = (A − B)·members/Z; all others take any message.
         law = self.law
         kept = generator.binomial(people, float(Fraction((law.inside - law.outside) * law.members, law.total)))
         counts = np.zeros(law.outcomes, np.int64)
@@ -179,7 +179,7 @@ class MessageOracle(MessageReports, Oracle):
 class SetOracle(MessageOracle, SupportOracle):
     """An oracle that is its law: a message of the value's own set has weight A, any other B.
 
-    Any two values must share as many messages as any other two. Then a report supports the own value with probability
+    Any two values must share as many messages as any other two. Then a report supports the true value with probability
     p and every other with the same q, and estimates, variances, attacks, fakes and cards follow. A class that extends
     this adds a name and a law.
 
@@ -224,7 +224,7 @@ class SetOracle(MessageOracle, SupportOracle):
 
     @cached_property
     def p(self) -> Fraction:
-        """The exact probability of a message in the own value's set."""
+        """The exact probability of a message in the true value's set."""
         return self.law.members * self.law.probability(inside=True)
 
     @cached_property

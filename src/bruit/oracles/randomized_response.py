@@ -139,7 +139,7 @@ class RandomizedResponse(MessageReports, SupportOracle):
 
     @cached_property
     def law(self) -> TwoLevelLaw:
-        """The own value, or any value."""
+        """The true value, or any value."""
         sets = Itself(values=self.size)
         if self.odds is not None:
             return TwoLevelLaw.scale(*self.odds, sets)

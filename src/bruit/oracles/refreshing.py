@@ -52,7 +52,7 @@ def refresh_messages(memos: NDArray[Any], choices: int, keep: Fraction, entropy:
 
 
 def simulate_messages(memos: Counts, keep: Fraction, rounds: int, generator: np.random.Generator) -> list[Counts]:
-    """How many people report each message in each round, where so many have each memo."""
+    """How many people report each message in each round, from how many have each memo."""
     even = np.full(memos.size, 1 / memos.size)
     kept = [generator.binomial(memos, float(keep)) for _ in range(rounds)]
     return [some + generator.multinomial(int(memos.sum() - some.sum()), even) for some in kept]

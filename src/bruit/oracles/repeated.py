@@ -1,6 +1,6 @@
 """The same people again: longitudinal collection with memoisation (L-GRR, RAPPOR or L-SUE, L-OSUE, LOLOHA, dBitFlipPM).
 
-Whoever reports the same value twelve times with fresh noise is known by the mean of the reports. So a message is drawn
+The mean of twelve reports of the same value with fresh noise gives the value away. So a message is drawn
 once in an *epoch*, the memo, and every report of the epoch shows the memo with a chance, or else any message at all.
 All reports together tell no more than the memo.
 
@@ -54,7 +54,7 @@ class RefreshedLaw(Protocol):
         ...
 
     def repeated_ratio(self, keep: Fraction, rounds: int) -> Fraction:
-        """The largest ratio of so many reports of one message, exactly."""
+        """The largest ratio of several reports of one message, exactly."""
         ...
 
     def round_ratio(self, keep: Fraction) -> Fraction:
@@ -87,7 +87,7 @@ class Repeated(Described):
 
     Guarantee
     ---------
-    `guarantees` has ``"report"`` and ``"epoch"``; `after` gives the ε of so many reports of one epoch, which is exact,
+    `guarantees` has ``"report"`` and ``"epoch"``; `after` gives the ε of several reports of one epoch, which is exact,
     at most that of the epoch, and may be more than the sum of single reports. `over` gives that of several epochs, for
     any two histories of values of one person with the same times of reports. ``repeated.proof.md`` has the argument.
     Two memos in one epoch, as after a memory was lost, cost as much as two epochs. With hashing, the function of
@@ -244,7 +244,7 @@ class Repeated(Described):
         return {"report": self.oracle.guarantee, "epoch": self.memo.guarantee}
 
     def same_changes(self, values: int) -> Guarantee:
-        """What all reports of an epoch tell that follow the changes of so many different values.
+        """What all reports of an epoch tell that follow changes among this number of values.
 
         It holds between histories whose values are equal at the same pairs of rounds, and no others: when somebody
         changes is not hidden.
@@ -259,7 +259,7 @@ class Repeated(Described):
         return sequential([Guarantee(epsilon=single, neighbours="person")] * rounds)
 
     def after(self, rounds: int) -> Guarantee:
-        """What so many reports of one epoch tell together: the exact ε, rounded up.
+        """What this number of reports of one epoch tells in all: the exact ε, rounded up.
 
         With `follow_changes`, a bound for any two histories of values.
         """
@@ -272,7 +272,7 @@ class Repeated(Described):
         return Guarantee(epsilon=log_ceiling(ratio), neighbours="value")
 
     def over(self, epochs: int, rounds: int | None = None) -> Guarantee:
-        """What so many epochs tell together, of so many rounds each, or of any number; for any two histories."""
+        """What several epochs tell in all, with this number of rounds each, or any; for any two histories."""
         epochs = _checks.integer(low=1, high=ROUNDS_LIMIT, epochs=epochs)
         if self.follow_changes and rounds is None:
             raise ParameterError("With follow_changes every report costs: say how many rounds an epoch has.")

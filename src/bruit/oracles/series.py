@@ -98,7 +98,7 @@ class Series(Tabular):
     epochs
         The number of the epoch of each round.
     rounds
-        The number of each round, for tables and titles; its place in the series unless given.
+        The number of each round, for tables and titles; its place in the series by default.
     labels, name
         The labels of the values and the name of the question, where they are not those of the oracle.
     sampled

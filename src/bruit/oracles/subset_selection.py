@@ -1,11 +1,11 @@
-"""Subset selection (SS, ω-SM): report a set of ω values that holds the own one more often than not by chance.
+"""Subset selection (SS, ω-SM): report a set of ω values that holds the true one more often than not by chance.
 
 With the best ω it is never worse than randomised response, which is the case ω = 1, nor than optimised unary encoding:
 neither for a rare value nor in the sum of squared errors over all values. A report has k bits.
 
 Sampling starts from independent bits with about the right mean, 64 at a time, and repairs the number of members one by
 one. Rejected: drawing ω places one after the other, which is three times slower where ω is large, and shuffling, slower
-still. A report is a set of bits and has no order that could tell which member is the own value.
+still. A report is a set of bits and has no order that could tell which member is the true value.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ Lanes = NDArray[np.uint64]
 
 @dataclass(frozen=True, kw_only=True)
 class SubsetSelection(PackedOracle):
-    """Report ω of the k values: with probability p = ωe^ε/(ωe^ε + k − ω) the own one is among them.
+    """Report ω of the k values: with probability p = ωe^ε/(ωe^ε + k − ω) the true one is among them.
 
     A report is the set as k bits, ``uint8`` in little bit order: value v is bit v & 7 of byte v >> 3, and the bits
     beyond the last value are zero.
@@ -67,7 +67,7 @@ class SubsetSelection(PackedOracle):
 
     Guarantee
     ---------
-    ε-LDP for one answer (neighbours ``"value"``). Each set with the own value has weight A, each other one B, with
+    ε-LDP for one answer (neighbours ``"value"``). Each set with the true value has weight A, each other one B, with
     A/B ≤ e^ε in whole numbers and the same total for every value, so no report is more than A/B times likelier under
     one value than under another. ``subset_selection.proof.md`` has the argument.
 
@@ -103,19 +103,19 @@ class SubsetSelection(PackedOracle):
 
     @property
     def p(self) -> Fraction:
-        """The exact probability that the own value is in the report: ωA/(ωA + (k−ω)B)."""
+        """The exact probability that the true value is in the report: ωA/(ωA + (k−ω)B)."""
         return self.law.members * self.law.probability(inside=True)
 
     @property
     def q(self) -> Fraction:
-        """The exact probability that a given other value is: the members that are not the own one, evenly shared."""
+        """The exact probability that a given other value is: the members that are not the true one, evenly shared."""
         return _other(self.law)
 
     @property
     def joint(self) -> Joint:
         """From how many members are left for the two values."""
         k, omega, p = self.size, self.omega, self.p
-        # Two values besides the own one: among ω − 1 members if that is in, among ω if not.
+        # Two values besides the true one: among ω − 1 members if that is in, among ω if not.
         pairs = p * (omega - 1) * (omega - 2) + (1 - p) * omega * (omega - 1)
         return p * Fraction(omega - 1, k - 1), pairs / ((k - 1) * (k - 2)) if k > 2 else Fraction(0)
 
@@ -167,7 +167,7 @@ class SubsetSelection(PackedOracle):
 
     @cached_property
     def law(self) -> TwoLevelLaw:
-        """Any set with the own value, or any set."""
+        """Any set with the true value, or any set."""
         # Sets with x are to those without as ω to k − ω, so this law of k outcomes has the p of the law of all subsets.
         return TwoLevelLaw.calibrate(self.epsilon, Subset(values=self.size, size=self.omega))
 
@@ -268,7 +268,7 @@ class SubsetSelection(PackedOracle):
         return subsets
 
     def _subset_probabilities(self) -> tuple[Fraction, Fraction]:
-        """The probabilities of one subset with the own value, and of one without."""
+        """The probabilities of one subset with the true value, and of one without."""
         with_own, without = math.comb(self.size - 1, self.omega - 1), math.comb(self.size - 1, self.omega)
         return self.p / with_own, (1 - self.p) / without
 
@@ -287,7 +287,7 @@ def _rare(law: TwoLevelLaw) -> Fraction:
 
 
 def _other(law: TwoLevelLaw) -> Fraction:
-    """The probability that a value that is not the own one is in the report: [p(ω−1) + (1−p)ω]/(k−1)."""
+    """The probability that a value that is not the true one is in the report: [p(ω−1) + (1−p)ω]/(k−1)."""
     return (law.members - law.members * law.probability(inside=True)) / (law.outcomes - 1)
 
 
@@ -333,7 +333,7 @@ class StartBits(NamedTuple):
         return few * k / (k - omega) + many * k / omega + WORD_COST * self.planes * ((k + 63) // 64)
 
     def rows(self, entropy: Entropy, size: int, words: int) -> Lanes:
-        """So many rows of so many words, to use before the next call; bits beyond the last value are not clean yet."""
+        """Rows of words, to use before the next call; bits beyond the last value are not clean yet."""
         if not self.planes:
             return np.full((size, words), -self.ones % 2**64, np.uint64)
         planes = memory.block_words(entropy, self.planes * size * words).reshape(self.planes, size, words)

@@ -1,6 +1,6 @@
 """Unary encoding (UE): SUE, the symmetric one, also called basic RAPPOR, and OUE, the optimised one.
 
-A value becomes a row of k bits with its own bit set, and every bit is drawn anew: the own one is 1 with probability p,
+A value becomes a row of k bits with its own bit set, and every bit is randomised: the true one is 1 with probability p,
 each other with q. The error does not grow with k, but the report does: ⌈k/8⌉ bytes.
 """
 
@@ -111,7 +111,7 @@ class UnaryEncoding(BitOracle):
 
     @cached_property
     def law(self) -> BitsLaw:
-        """The own bit with p, each other with q."""
+        """The true bit with p, each other with q."""
         sets = Subset(values=self.size)
         if self.weights is not None:
             return BitsLaw(own=self.weights[0], other=self.weights[1], sets=sets)

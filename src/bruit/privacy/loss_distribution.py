@@ -46,7 +46,7 @@ def least_epsilon(costs: Mapping[float, int], delta: float) -> float:
     total = sum(size * many for size, many in times.items())
     law = _law(unit, times, total // 2)
     losses = float(unit) * (total - 2 * np.arange(law.size, dtype=np.float64))
-    # Each probability is a product of at most so many factors, each right to a few roundings.
+    # Each probability is a product of at most this number of factors, each right to a few roundings.
     factors = sum(times.values()) * 16 + 4 * float(unit * total) + law.size
     return _crossing(losses, law, delta / (1 + factors * _ROUNDING))
 

@@ -22,13 +22,14 @@ from bruit import _checks, documents
 from bruit._renamed import Signpost
 from bruit.domains import Schema
 from bruit.domains.domain import Domain
+from bruit.domains.policy import POLICIES
 from bruit.errors import BruitError, LedgerError, LimitError, ParameterError, ParameterTypeError, translated
 from bruit.privacy import Ledger
 from bruit.privacy.guarantee import Guarantee
-from bruit.privacy.ledger import USUAL_AT
+from bruit.privacy.ledger import USUAL_AT, Line
 from bruit.privacy.zcdp import epsilon_to_rho, pure_rho, rho_to_epsilon
 from bruit.releases.counts import Count
-from bruit.releases.declared import Declaration, statistic_kind
+from bruit.releases.declared import Declaration, out_of_reach, statistic_kind
 from bruit.releases.person import Person
 from bruit.releases.prospects import Prospect, prospect_table, sizes_note
 from bruit.releases.release import Release
@@ -47,7 +48,7 @@ _NOT_IN_RHO = (
     "budget = { epsilon = 1.0, delta = 1e-6, zcdp = true }. For a ledger in ε split an epsilon."
 )
 
-#: For so many rows the noise with less error is chosen, unless their number is expected; it is part of the digest.
+#: The number of rows for which the noise with less error is chosen, where none is expected; part of the digest.
 _USUAL_ROWS = 1000
 
 
@@ -73,6 +74,8 @@ class Request:
         The other options of its kind, as in ``{"missing": "drop"}``: see `Statistic.option_names`.
     person
         Whose rows are bounded, and how many count.
+    description
+        What readers of the page are told of it; no part of what it is known by.
     """
 
     name: str
@@ -83,6 +86,7 @@ class Request:
     noise: Choice = "auto"
     options: Mapping[str, Any] = field(default_factory=dict)
     person: Person | None = None
+    description: str = ""
 
     @property
     def selects(self) -> bool:
@@ -105,6 +109,19 @@ class Request:
         return "delta" in statistic_kind(self.kind).parameters()
 
     @property
+    def has_width(self) -> bool:
+        """Whether a width decides how much ε it has."""
+        return "within" in self.options
+
+    def least(self, delta: float, neighbours: CentralNeighbours, n: int | None) -> Statistic:
+        """The statistic at the least ε for its width, with this δ, for n records."""
+        privacy: dict[str, Any] = {"neighbours": neighbours, **({"delta": delta} if delta else {})}
+        with self.named():
+            questions = [self.of] if isinstance(self.of, str) else self.of
+            statistic = Declaration(self.kind, questions, self.options).with_rows(n).statistic(**privacy)
+            return self.alone(statistic).statistics[self.name]
+
+    @property
     def groups(self) -> Any:
         """The groups as a release takes them: none, declared ones, or the names of columns."""
         return list(self.by) if self.selects else dict(self.by) or None
@@ -116,7 +133,8 @@ class Request:
             privacy["delta"] = delta
         with self.named():
             questions = [self.of] if isinstance(self.of, str) else self.of
-            return Declaration(self.kind, questions, self.options).statistic(**privacy)
+            options = {name: value for name, value in self.options.items() if name != "within"}
+            return Declaration(self.kind, questions, options).statistic(**privacy)
 
     def named(self) -> AbstractContextManager[None]:
         """Within the block, errors about parameters say of which statistic they are."""
@@ -159,7 +177,8 @@ class Publication:
         The statistics.
     epsilon, delta
         The most that all results together may tell about a record, or a person. With a `rho`, ε is None, and δ is the
-        chance allowed to groups that nobody declares.
+        chance allowed to undeclared groups. Where every statistic has a width, ε may be None: it is then what the
+        widths need.
     ledger
         The file of the ledger, in which the publication is booked once.
     neighbours
@@ -182,12 +201,12 @@ class Publication:
         ρ-zCDP for all results, in place of ε: each statistic has a part of it, for Gaussian noise or for the ε whose ρ,
         as the statistic proves it, is that part. The ledger must be kept in ρ.
     at
-        The δ at which ρ is told as ε.
+        The δ at which ρ is stated as ε.
 
     Guarantee
     ---------
     (ε, δ) for all results together: the parts add up to no more, in the decimals that a ledger adds. With a `rho`, it
-    is the ε of ρ at δ = `at`, and δ more for groups that nobody declares, by ``rho.proof.md`` of the ledger. What is
+    is the ε of ρ at δ = `at`, and δ more for undeclared groups, by ``rho.proof.md`` of the ledger. What is
     drawn again after a kill was never shown, and is booked once; see ``publishing.proof.md``.
     """
 
@@ -209,6 +228,8 @@ class Publication:
     at: float = USUAL_AT
 
     def __post_init__(self) -> None:
+        if self.rho is None and self.epsilon is None and all(request.has_width for request in self.requests):
+            object.__setattr__(self, "epsilon", up(_sum(decimal(own) for own, _ in self._widths.values())))
         if self.rho is None:
             object.__setattr__(self, "epsilon", _checks.spent_epsilon(epsilon=self.epsilon))
         elif self.epsilon is not None:
@@ -220,7 +241,7 @@ class Publication:
         _checks.one_of(("add-remove", "replace"), neighbours=self.neighbours)
         for request in self.requests:
             if not self.delta and (request.names_groups or (request.noise == "gaussian" and self.rho is None)):
-                what = "groups that nobody declares need" if request.names_groups else 'noise = "gaussian" needs'
+                what = "undeclared groups need" if request.names_groups else 'noise = "gaussian" needs'
                 raise ParameterError(
                     f"Statistic {request.name!r}: {what} a δ for the whole publication: delta = 1e-6, far below "
                     "one over the number of people."
@@ -245,15 +266,66 @@ class Publication:
     @cached_property
     def shares(self) -> dict[str, tuple[float, float]]:
         """The ε and δ of each statistic; their sums are at most those of the publication, or the sum of their ρ is."""
+        widths, others = self._widths, [request for request in self.requests if not request.has_width]
         if self.epsilon is None:
-            return {item.name: self._in_rho(item, self.rho_shares[item.name]) for item in self.requests}
-        epsilons = _divided(self.epsilon, {request.name: request.share for request in self.requests})
-        if not self.delta:
-            return {name: (epsilon, 0.0) for name, epsilon in epsilons.items()}
-        deltas = _divided(self.delta, {item.name: item.share for item in self.requests if item.takes_delta})
-        users = [item for item in self.requests if item.name in deltas and self._gains(item, epsilons, deltas)]
+            own = {item.name: self._in_rho(item, self.rho_shares[item.name]) for item in others}
+            return {item.name: {**own, **widths}[item.name] for item in self.requests}
+        epsilons = _divided(self._left(self.epsilon), {request.name: request.share for request in others})
+        deltas: dict[str, float] = {}
+        if self.delta:
+            left = down(decimal(self.delta) - _sum(decimal(delta) for _, delta in widths.values()))
+            deltas = _divided(left, {item.name: item.share for item in others if item.takes_delta})
+            users = [item for item in others if item.name in deltas and self._gains(item, epsilons, deltas)]
+            deltas = _divided(left, {item.name: item.share for item in users})
+        own = {name: (epsilon, deltas.get(name, 0.0)) for name, epsilon in epsilons.items()}
+        return {item.name: {**own, **widths}[item.name] for item in self.requests}
+
+    @cached_property
+    def _widths(self) -> dict[str, tuple[float, float]]:
+        """The least ε of each statistic with a width, and its δ, with the noise that costs less."""
+        requests = {item.name: item for item in self.requests if item.has_width}
+        if self.rho is not None:
+            return {name: min(self._noises(item, self.at), key=self._cost(item)) for name, item in requests.items()}
+        users = [item for item in self.requests if item.takes_delta] if self.delta else []
         deltas = _divided(self.delta, {item.name: item.share for item in users})
-        return {name: (epsilon, deltas.get(name, 0.0)) for name, epsilon in epsilons.items()}
+        least = {name: min(self._noises(item, deltas.get(name, 0.0))) for name, item in requests.items()}
+        gaussian = {name: Fraction(epsilon) for name, (epsilon, delta) in least.items() if delta}
+        # The sum of ε is least where the parts of δ are in proportion to them.
+        parts = _divided(down(_sum(decimal(deltas[name]) for name in gaussian)), gaussian)
+        return least | {name: (self._least(requests[name], part), part) for name, part in parts.items()}
+
+    def _noises(self, request: Request, delta: float) -> list[tuple[float, float]]:
+        """The ε and δ at which a statistic has its width, with each noise that it may have."""
+        deltas = [] if request.noise == "gaussian" and request.takes_delta else [0.0]
+        deltas += [delta] if delta and request.takes_delta else []
+        return [(self._least(request, part), part) for part in deltas]
+
+    def _least(self, request: Request, delta: float) -> float:
+        """The least ε at which a statistic has its width, with this δ."""
+        return request.least(delta, self.neighbours, self._rows(request) if self.expected_rows else None).epsilon
+
+    def _cost(self, request: Request) -> Callable[[tuple[float, float]], float]:
+        """The ρ of a statistic at an ε and δ."""
+
+        def cost(pair: tuple[float, float]) -> float:
+            epsilon, delta = pair
+            if delta:
+                return epsilon_to_rho(epsilon, delta)
+            line = request.alone(request.statistic(epsilon, 0.0, self.neighbours)).lines()[-1]
+            return pure_rho(epsilon) if line.rho is None else min(line.rho, pure_rho(epsilon))
+
+        return cost
+
+    def _left(self, total: float) -> float:
+        """What the widths leave of ε; where that is too little, an error says what could be had."""
+        left = decimal(total) - _sum(decimal(epsilon) for epsilon, _ in self._widths.values())
+        items = [item for item in self.requests if item.has_width]
+        if left < 0 or (not left and len(items) < len(self.requests)):
+            n = {item.name: self._rows(item) if self.expected_rows else None for item in items}
+            settled = (item.least(self._widths[item.name][1], self.neighbours, n[item.name]) for item in items)
+            release = Release.union(item.alone(own) for item, own in zip(items, settled, strict=True))
+            raise ParameterError(out_of_reach(release, total))
+        return down(left)
 
     def _gains(self, request: Request, epsilons: Mapping[str, float], deltas: Mapping[str, float]) -> bool:
         """Whether a statistic is published with a δ: because it must, or with less noise."""
@@ -266,7 +338,15 @@ class Publication:
     @cached_property
     def rho_shares(self) -> dict[str, float]:
         """The ρ that each statistic may cost; empty for a publication that splits an ε."""
-        return {} if self.rho is None else _divided(self.rho, {item.name: item.share for item in self.requests})
+        if self.rho is None:
+            return {}
+        costs = {item.name: self._cost(item)(self._widths[item.name]) for item in self.requests if item.has_width}
+        others = {item.name: item.share for item in self.requests if not item.has_width}
+        needed = _sum(map(decimal, costs.values()))
+        left = decimal(self.rho) - needed
+        if left < 0 or (others and not left):
+            raise ParameterError(f"These widths need ρ = {up(needed):.4g}, and there is {self.rho:g}: widen them.")
+        return costs | _divided(down(left), others)
 
     def _in_rho(self, request: Request, share: float) -> tuple[float, float]:
         """The ε and δ at which a statistic costs its part of ρ, with the noise that has less error."""
@@ -287,9 +367,7 @@ class Publication:
         """The ε of a statistic without δ: ρ grows with its square, by a factor that the statistic proves."""
 
         def cost(epsilon: float) -> float:
-            statistic = request.statistic(epsilon, 0.0, self.neighbours)
-            line = request.alone(statistic).lines()[-1]
-            return pure_rho(epsilon) if line.rho is None else min(line.rho, pure_rho(epsilon))
+            return self._cost(request)((epsilon, 0.0))
 
         first = math.sqrt(2 * share)
         return _largest_epsilon(first * math.sqrt(share / cost(first)), share, cost)
@@ -297,13 +375,31 @@ class Publication:
     @cached_property
     def release(self) -> Release:
         """All statistics: those of the same groups and person are counted together."""
+        return self.release_of(self.requests)
+
+    def release_of(self, requests: Iterable[Request]) -> Release:
+        """Some of the statistics, each with its share of what there is for all."""
         alike: dict[str, list[Request]] = {}
-        for request in self.requests:
-            likeness = _likeness(request)
-            if request.names_groups and any(other.names_groups for other in alike.get(likeness, [])):
-                likeness = f"{likeness} {request.name}"  # the same groups, named a second time
-            alike.setdefault(likeness, []).append(request)
+        for request in requests:
+            group = likeness(request)
+            if request.names_groups and any(other.names_groups for other in alike.get(group, [])):
+                group = f"{group} {request.name}"  # the same groups, named a second time
+            alike.setdefault(group, []).append(request)
         return Release.union(self._together(items) for items in alike.values())
+
+    def declared(self, request: Request) -> str:
+        """32 hexadecimal digits of what the file declares of a statistic: not its name, nor what ε it gets of a total.
+
+        A statistic that keeps them is paid for once, whatever else changes in the file.
+        """
+        statistic = request.statistic(1.0, 0.0, self.neighbours).to_dict()
+        body = {name: value for name, value in statistic.items() if name not in ("epsilon", "delta")}
+        options = {name: str(value) for name, value in request.options.items() if name not in POLICIES}
+        privacy = {"share": str(request.share), "noise": request.noise, "in": "epsilon" if self.rho is None else "rho"}
+        return documents.digest(
+            {"table": self.table, "edition": self.edition, "statistic": body, "options": options, **privacy}
+            | {"groups": likeness(request)}
+        )
 
     def _together(self, requests: Sequence[Request]) -> Release:
         """The release of statistics of the same groups and person."""
@@ -312,7 +408,7 @@ class Publication:
         if first.selects and not any(item.names_groups for item in requests):
             column = next(iter(first.by))
             raise ParameterError(
-                f"Statistic {first.name!r}: groups that nobody declares are named by a count of the same groups and "
+                f"Statistic {first.name!r}: undeclared groups are named by a count of the same groups and "
                 f'person: add one, with kind = "count" and by = ["{column}=?"]. Or declare the groups, as in '
                 f'by = ["{column}=a,b"].'
             )
@@ -325,7 +421,15 @@ class Publication:
         if self.rho is None:
             return self.release.guarantee
         delta = up(decimal(self.at) + decimal(self.delta))
-        return replace(self.release.guarantee, epsilon=rho_to_epsilon(self.rho, self.at), delta=min(delta, 1.0))
+        epsilon = rho_to_epsilon(self._promised_rho, self.at)
+        return replace(self.release.guarantee, epsilon=epsilon, delta=min(delta, 1.0))
+
+    @property
+    def _promised_rho(self) -> float:
+        """The ρ of all results: all that there is, or what widths need where there is nothing else."""
+        if all(request.has_width for request in self.requests):
+            return up(_sum(map(decimal, self.rho_shares.values())))
+        return self.rho or 0.0
 
     @cached_property
     def digest(self) -> str:
@@ -355,7 +459,8 @@ class Publication:
         part = next(item for item in self.release.parts if request.name in item.statistics)
         rows = self._rows(request) if self.expected_rows else None
         prospect = part.grouping.prospect(request.name, part, rows)
-        return prospect._replace(statistic=request.name, rho=self.rho_shares.get(request.name))
+        within = str(request.options.get("within", ""))
+        return prospect._replace(statistic=request.name, rho=self.rho_shares.get(request.name), within=within)
 
     def _rows(self, request: Request) -> int:
         """How many rows a value is made of, if groups are of the same size; it decides which noise has less error."""
@@ -363,7 +468,7 @@ class Publication:
         return max(1, (self.expected_rows or _USUAL_ROWS) // groups)
 
     def _remarks(self) -> list[str]:
-        in_rho = "" if self.rho is None else f"ρ = {self.rho!r}, which stands for "
+        in_rho = "" if self.rho is None else f"ρ = {self._promised_rho!r}, which stands for "
         notes = [f"guarantee of all together: {in_rho}{self.guarantee}", "± is one standard deviation of the noise"]
         if any(request.kind in ("mean", "variance") for request in self.requests):
             grouped = any(item.by for item in self.requests)
@@ -408,21 +513,19 @@ class Publication:
             return ""
         return f"{self.ledger} exists with a budget of {kept}; budget in this file ({declared}) is not used."
 
-    def budget_remarks(self, *, done: bool = False) -> list[str]:
-        """What is left of the budget; before the publication, what it would leave."""
+    def budget_remarks(self, lines: Sequence[Line] | None = None, *, done: bool = False) -> list[str]:
+        """What is left of the budget; before the publication, what these lines, or all, would leave."""
         ledger = self.open_ledger(start=False)
         if ledger is None:
             ledger = self.planned_ledger()
-        if done:
-            return [repr(ledger)[1:-1]]
-        return [ledger.foresee(self.release.lines())]
+        return [repr(ledger)[1:-1] if done else ledger.foresee(self.release.lines() if lines is None else list(lines))]
 
     def in_folder(self, folder: str | os.PathLike[str]) -> Publication:
         """The same publication, with paths relative to another folder."""
         return replace(self, folder=Path(folder))
 
 
-def _likeness(request: Request) -> str:
+def likeness(request: Request) -> str:
     """A text that is the same for requests of the same groups and person."""
     if request.selects:
         by: list[Any] = list(request.by)
@@ -438,7 +541,7 @@ def _divided(total: float, weights: Mapping[str, Fraction]) -> dict[str, float]:
     >>> parts["a"], sum(map(decimal, parts.values())) <= 1
     (0.3333333333333333, True)
     """
-    whole = _sum(weights.values())
+    whole = _sum(weights.values()) or Fraction(1)
     return {name: down(decimal(total) * weight / whole) for name, weight in weights.items()}
 
 

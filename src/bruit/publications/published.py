@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from bruit import documents
 from bruit.errors import BruitError, FormatError, translated
 from bruit.privacy.guarantee import Guarantee
 from bruit.releases.result import Result, Results
 from bruit.tables import Table, Tabular
+
+
+class Origin(NamedTuple):
+    """Where a result comes from: the digests of what was declared and of the publication, its date, its part of ρ."""
+
+    declared: str
+    publication: str
+    date: str
+    rho: float | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,6 +45,8 @@ class Published(Tabular):
         Where its files are; None if they are not written.
     is_new
         Whether it was published by this call, and not before.
+    origins
+        Where each result comes from, by its name. One that was kept is older than the publication.
     """
 
     FORMAT = "bruit.publication/1"
@@ -47,6 +59,7 @@ class Published(Tabular):
     results: Results
     folder: Path | None = field(default=None)
     is_new: bool = False
+    origins: Mapping[str, Origin] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Result:
         return self.results[name]
@@ -59,9 +72,24 @@ class Published(Tabular):
             "publication": self.digest,
             "guarantee": self.guarantee.to_dict(),
             "plan": self.plan,
-            "results": [{"name": name, "result": result.to_dict(level)} for name, result in self.results.items()],
+            "results": [
+                {"name": name, **self._origin(name), "result": result.to_dict(level)}
+                for name, result in self.results.items()
+            ],
         }
         return documents.seal(self.FORMAT, body, indent=2)
+
+    def _origin(self, name: str) -> dict[str, Any]:
+        """Where a result comes from, as plain values."""
+        origin = self.origins.get(name)
+        if origin is None:
+            return {}
+        return {name: value for name, value in origin._asdict().items() if value is not None}
+
+    def kept_of(self, name: str) -> str:
+        """The date of a result that is older than the publication; nothing for one that was drawn with it."""
+        origin = self.origins.get(name)
+        return origin.date[:10] if origin is not None and origin.publication != self.digest else ""
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Published:
@@ -77,6 +105,7 @@ class Published(Tabular):
                 guarantee=Guarantee.from_dict(body["guarantee"]),
                 plan=dict(body["plan"]),
                 results=Results.from_json(results),
+                origins={str(item["name"]): _origin_of(item) for item in body["results"] if "declared" in item},
             )
 
     @classmethod
@@ -86,10 +115,14 @@ class Published(Tabular):
 
     def tables(self, level: float = 0.95) -> list[Table]:
         """A table for each statistic, under its name."""
-        tables = [result.table(level) for result in self.results.values()]
+        tables = {name: result.table(level) for name, result in self.results.items()}
         return [
-            replace(table, title=_titled(name, table.title.removeprefix("Released ")))
-            for name, table in zip(self.results, tables, strict=True)
+            replace(
+                table,
+                title=_titled(name, table.title.removeprefix("Released ")),
+                notes=[*table.notes, *kept_note(self.kept_of(name))],
+            )
+            for name, table in tables.items()
         ]
 
     def table(self, level: float = 0.95) -> Table:
@@ -102,6 +135,19 @@ class Published(Tabular):
             {"published": self.date, "publication": self.digest, "guarantee": self.guarantee.to_dict()},
             noun="value",
         )
+
+
+def kept_note(date: str) -> list[str]:
+    """That a number is older than its publication; nothing for one that is not."""
+    return [f"of {date}, and of the table as it was then"] if date else []
+
+
+def _origin_of(item: Mapping[str, Any]) -> Origin:
+    texts, rho = [item[name] for name in ("declared", "publication", "date")], item.get("rho")
+    if not all(isinstance(text, str) for text in texts) or not isinstance(rho, float | None):
+        raise TypeError
+    declared, publication, date = texts
+    return Origin(declared, publication, date, rho)
 
 
 def _titled(name: str, subject: str) -> str:

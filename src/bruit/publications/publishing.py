@@ -10,27 +10,30 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from bruit import documents, engines
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import FormatError, MissingExtraError, ParameterError
+from bruit.estimation.tally import RawTally
 from bruit.privacy import Ledger
-from bruit.privacy.ledger import Line
+from bruit.publications.bill import DOCUMENT, Bill, bill_of
 from bruit.publications.publication import Publication
 from bruit.publications.published import Published
 from bruit.releases.kept import Once
 from bruit.releases.person import warn_of_people
+from bruit.releases.release import Release
 from bruit.releases.result import Results
 from bruit.typing import SourceLike
 
 __all__ = ["publish"]
 
-#: The document in the folder for readers.
-DOCUMENT = "results.json"
+#: What a folder for readers has.
+FILES_FOR_READERS = {DOCUMENT, "results.csv", "results.parquet", "index.html"}
 #: What stands before the title in the last line of a publication.
 SAVED = "published: "
 
@@ -40,9 +43,13 @@ def publish(
     source: SourceLike | None = None,
     rng: Randomness = None,
     *,
+    again: Collection[str] = (),
     progress: Callable[[int, int | None], object] | None = None,
 ) -> Published:
     """Publish what a file says, once; if that was done before, show what was published and spend nothing.
+
+    Of a file that was changed, only what is new is drawn and booked. A statistic that was published before, as the file
+    declares it now, is kept with its date.
 
     Parameters
     ----------
@@ -52,6 +59,8 @@ def publish(
         The table, for one that is not in the file that the publication names: a frame, a mapping, a path.
     rng
         None for secure noise; a whole number for studies, whose results are marked as simulated.
+    again
+        Names of statistics that are drawn and paid for again, as for new rows.
     progress
         Called with the number of rows done, and of all rows where that is known.
 
@@ -63,83 +72,88 @@ def publish(
     plan = publication if isinstance(publication, Publication) else Publication.load(publication)
     _check_extra(plan)
     ledger = plan.open_ledger(start=_has(plan.folder / plan.output, plan.digest))
-    _check_output(plan)
-    saved = None if ledger is None else _once(plan, ledger).saved()
-    published = _drawn(plan, source, rng, progress) if saved is None else Published.load(saved)
+    bill = bill_of(plan, ledger, again)
+    _check_output(bill, ledger)
+    saved = None if ledger is None else _once(bill, ledger).saved()
+    published = _drawn(bill, source, rng, progress) if saved is None else Published.load(saved)
     return replace(published, folder=_write_files(plan, published))
 
 
-def result_name(plan: Publication) -> str:
-    """The name of the file in which a publication is saved, beside its ledger."""
-    return f"publication-{plan.digest}.json"
-
-
-def is_published(plan: Publication) -> bool:
+def is_published(bill: Bill) -> bool:
     """Whether a publication is in its ledger as published, so that to run it again shows it and spends nothing."""
-    ledger = plan.open_ledger(start=False)
-    return ledger is not None and _once(plan, ledger).is_finished
+    ledger = bill.plan.open_ledger(start=False)
+    return ledger is not None and _once(bill, ledger).is_finished
 
 
-def check(plan: Publication) -> None:
+def check(bill: Bill) -> None:
     """Refuse what `publish` would refuse before it reads the table; nothing is written, and nothing is spent."""
-    _check_extra(plan)
-    _check_output(plan)
-    _refuse_early(plan, plan.open_ledger(start=False))
+    ledger = bill.plan.open_ledger(start=False)
+    _check_extra(bill.plan)
+    _check_output(bill, ledger)
+    _refuse_early(bill, ledger)
 
 
-def _once(plan: Publication, ledger: Ledger) -> Once:
-    """The one draw of a publication."""
+def _once(bill: Bill, ledger: Ledger) -> Once:
+    """The one draw of what is new in a publication."""
 
     def read(text: bytes) -> Published:
         published = Published.from_json(text)
-        if published.digest != plan.digest:
-            raise FormatError(f"{result_name(plan)} beside the ledger is another publication: restore it from a copy.")
+        if published.digest != bill.digest:
+            raise FormatError(f"{bill.file} beside the ledger is another publication: restore it from a copy.")
         return published
 
-    copy = plan.folder / plan.output / DOCUMENT
-    return Once(ledger, result_name(plan), _lines(plan), read, closing=f"{SAVED}{plan.title}", copy=copy)
+    copy = bill.plan.folder / bill.plan.output / DOCUMENT
+    return Once(ledger, bill.file, bill.lines, read, closing=f"{SAVED}{bill.plan.title}", copy=copy)
 
 
-def _drawn(plan: Publication, source: Any, rng: Randomness, progress: Any) -> Published:
+def _is_booked(bill: Bill, ledger: Ledger) -> bool:
+    return any(entry.result == bill.file for entry in ledger.entries)
+
+
+def _drawn(bill: Bill, source: Any, rng: Randomness, progress: Any) -> Published:
     """Read the table, then book, draw and save, alone with the folder of results.
 
     A ledger that is not there is started when the table has been read: what is refused before that leaves no file.
+    Where every statistic is kept, nothing is read.
     """
-    release = plan.release
-    _refuse_early(plan, plan.open_ledger(start=False))
+    plan, release = bill.plan, bill.release
+    _refuse_early(bill, plan.open_ledger(start=False))
     if not isinstance(rng, Entropy):  # a bad seed must be found before anything is spent
-        Entropy.resolve(rng, "publication", plan.digest)
-    if release.person is None:
-        warn_of_people(_source(plan, source, None))
-    tally = release.fold(_source(plan, source, progress), rng)
-    release.check(tally)
-    once = _once(plan, plan.open_ledger())  # type: ignore[arg-type] # it is started here
+        Entropy.resolve(rng, "publication", bill.digest)
+    tally = None if release is None else _folded(plan, release, source, rng, progress)
+    once = _once(bill, plan.open_ledger())  # type: ignore[arg-type] # it is started here
 
     fresh: list[Published] = []
 
     def draw() -> str:
-        drawn = release.publish(tally, rng=rng)
-        results = Results({request.name: drawn[request.name] for request in plan.requests})
-        date = once.entries[0].time or ""
-        fresh.append(Published(plan.title, date, plan.digest, plan.guarantee, plan.to_dict(), results, is_new=True))
+        drawn = {} if release is None else release.publish(tally, rng=rng)  # type: ignore[arg-type]
+        known = {**drawn, **{name: result for name, (result, _) in bill.kept.items()}}
+        results = Results({request.name: known[request.name] for request in plan.requests})
+        date = (once.entries[0].time if once.entries else None) or datetime.now(UTC).isoformat(timespec="seconds")
+        origins = bill.origins(date)
+        fresh.append(
+            Published(plan.title, date, bill.digest, bill.guarantee, plan.to_dict(), results, None, True, origins)
+        )
         return fresh[0].to_json() + "\n"
 
     return fresh[0] if once.run(draw) else Published.load(once.path)  # by another program, meanwhile
 
 
-def _lines(plan: Publication) -> list[Line]:
-    """A line for each statistic, in an order that follows from the digest."""
-    lines = sorted(plan.release.lines(), key=lambda line: line.label)
-    return [line._replace(label=f"{plan.title}: {line.label}"[:200]) for line in lines]
+def _folded(plan: Publication, release: Release, source: Any, rng: Randomness, progress: Any) -> RawTally:
+    """What the new statistics need of the table."""
+    if release.person is None:
+        warn_of_people(_source(plan, source, None))
+    tally = release.fold(_source(plan, source, progress), rng)
+    release.check(tally)
+    return tally
 
 
-def _refuse_early(plan: Publication, ledger: Ledger | None) -> None:
+def _refuse_early(bill: Bill, ledger: Ledger | None) -> None:
     """What the ledger would refuse is refused before a large file is read; the ledger itself has the last word."""
     if ledger is None:
-        ledger = plan.planned_ledger()
-    booked = any(entry.result == result_name(plan) for entry in ledger.entries)
-    if not booked:
-        ledger.check(_lines(plan))
+        ledger = bill.plan.planned_ledger()
+    if not _is_booked(bill, ledger) and bill.lines:
+        ledger.check(bill.lines)
 
 
 def _source(plan: Publication, source: Any, progress: Any) -> Any:
@@ -158,16 +172,28 @@ def _check_extra(plan: Publication) -> None:
             raise MissingExtraError("The page of a publication (page = false leaves it out)", "figures") from None
 
 
-def _check_output(plan: Publication) -> None:
-    """That the folder for readers is free, or has this publication."""
+def _check_output(bill: Bill, ledger: Ledger | None) -> None:
+    """That the folder for readers is free, or has this publication or an earlier one of the same ledger."""
+    plan = bill.plan
     folder = plan.folder / plan.output
     if not folder.parent.is_dir():
         raise ParameterError(f"The folder {plan.output.parent} for output does not exist.")
-    if not os.path.lexists(folder) or _has(folder, plan.digest):
+    if not os.path.lexists(folder) or _has(folder, bill.digest) or _has_earlier(folder, ledger):
         return
     raise ParameterError(
         f'{plan.output} exists and is not this publication: name another folder, as in output = "{plan.output}-2".'
     )
+
+
+def _has_earlier(folder: Path, ledger: Ledger | None) -> bool:
+    """Whether a folder has nothing but a publication that a ledger knows, which the next one may replace."""
+    if ledger is None or not {path.name for path in folder.iterdir()} <= FILES_FOR_READERS:
+        return False
+    known = {entry.result for entry in ledger.entries}
+    try:
+        return f"publication-{Published.load(folder / DOCUMENT).digest}.json" in known
+    except (OSError, FormatError):
+        return False
 
 
 def _has(folder: Path, digest: str) -> bool:
@@ -184,16 +210,16 @@ def _is_document(path: Path, digest: str) -> bool:
 def _write_files(plan: Publication, published: Published) -> Path:
     """The folder for readers, which appears whole: document, tables and page, all made of what is saved."""
     folder = plan.folder / plan.output
-    if _has(folder, plan.digest):
+    if _has(folder, published.digest):
         return folder
     ledger: Any = plan.open_ledger()
     with ledger.alone_with_results():  # or one run would take what another is at work on for what a kill left
-        if not _has(folder, plan.digest):
-            _write_folder(plan, published, folder)
+        if not _has(folder, published.digest):
+            _write_folder(plan, published, folder, replaces=_has_earlier(folder, ledger) if folder.is_dir() else False)
     return folder
 
 
-def _write_folder(plan: Publication, published: Published, folder: Path) -> None:
+def _write_folder(plan: Publication, published: Published, folder: Path, *, replaces: bool) -> None:
     for unfinished in documents.unfinished(folder):
         shutil.rmtree(unfinished, ignore_errors=True)
     partial = documents.partial_name(folder)
@@ -206,9 +232,14 @@ def _write_folder(plan: Publication, published: Published, folder: Path) -> None
         if plan.page:
             from bruit.publications.page import page
 
-            documents.write_text(partial / "index.html", page(published))
+            descriptions = {request.name: request.description for request in plan.requests if request.description}
+            documents.write_text(partial / "index.html", page(published, descriptions))
+        if replaces:  # a kill between the two leaves no folder, and the next run makes it again
+            folder.rename(documents.partial_name(folder))
         partial.rename(folder)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
+    for replaced in documents.unfinished(folder):
+        shutil.rmtree(replaced, ignore_errors=True)
     documents.sync(folder.parent)

@@ -11,12 +11,13 @@ from typing import Any
 from bruit import _checks, documents
 from bruit.domains.declare import questions
 from bruit.domains.domain import Domain
-from bruit.errors import ParameterError, ParameterTypeError
+from bruit.errors import ParameterError, ParameterTypeError, translated
 from bruit.privacy.ledger import USUAL_AT
 from bruit.publications.publication import CHOICES, Publication, Request
 from bruit.releases.declared import kind_name, statistic_kind
 from bruit.releases.person import Person
 from bruit.releases.statistic import Statistic
+from bruit.releases.widths import Within
 
 _FILE_KEYS = (
     "title", "table", "epsilon", "delta", "rho", "at", "ledger", "budget", "neighbours", "output", "edition",
@@ -27,10 +28,11 @@ _PERSON_KEYS = ("column", *_BOUNDS, "missing")
 _BUDGET_KEYS = ("epsilon", "delta", "rho", "zcdp")
 _CSV_KEYS = ("delimiter", "encoding", "missing", "quote")
 #: What every statistic may have; each kind has its own options besides.
-_COMMON_KEYS = ("name", "kind", "by", "gaps", "weight", "share", *_BOUNDS)
+_COMMON_KEYS = ("name", "kind", "description", "by", "gaps", "weight", "share", *_BOUNDS)
 #: The longest title, and the longest name of a statistic.
 MOST_TITLE = 120
 MOST_NAME = 60
+MOST_DESCRIPTION = 500
 MOST_STATISTICS = 1000
 
 
@@ -72,7 +74,9 @@ def _epsilon(file: Mapping[str, Any]) -> float | None:
             raise ParameterError("A publication splits an ε, or a ρ: leave epsilon or rho out.")
         return None
     if "at" in file:
-        raise ParameterError("at is the δ at which ρ is told as ε: write rho in place of epsilon, or leave it out.")
+        raise ParameterError("at is the δ at which ρ is stated as ε: write rho in place of epsilon, or leave it out.")
+    if "epsilon" not in file and all("within" in table for table in file["statistic"]):
+        return None
     return _checks.spent_epsilon(epsilon=_needed(file, "epsilon", "epsilon = 1.0, or rho = 0.5"))
 
 
@@ -193,6 +197,7 @@ def _request(table: Mapping[str, Any], place: int, person: dict[str, Any] | None
         noise=_checks.one_of(CHOICES, **{f"{where}noise": table.get("noise", "auto")}),
         options=_options(table, statistic, where),
         person=_person_of(table, person, by, where),
+        description=_text(table, "description", MOST_DESCRIPTION, where=where, default=""),
     )
 
 
@@ -200,7 +205,7 @@ def _kind_keys(kind: type[Statistic]) -> tuple[str, ...]:
     """What the table of a statistic may have besides the common keys."""
     of = ("of",) if kind.example() else ()
     noise = ("noise",) if "delta" in kind.parameters() else ()
-    return (*of, *noise, *kind.option_names())
+    return (*of, *noise, *kind.option_names(), *kind.width_options())
 
 
 def _questions(table: Mapping[str, Any], kind: type[Statistic], where: str, folder: Path) -> tuple[str, ...]:
@@ -217,8 +222,9 @@ def _options(table: Mapping[str, Any], kind: type[Statistic], where: str) -> dic
     """The options of the kind that a table has."""
     checks: dict[str, Callable[..., Any]] = {
         "missing": _missing, "outside": _outside, "method": _method, "at": _at, "weighted_by": _weighted_by,
+        "within": _within,
     }  # fmt: skip
-    names = [name for name in kind.option_names() if name in table]
+    names = [name for name in (*kind.option_names(), *kind.width_options()) if name in table]
     return {name: checks[name](table, kind, where) if name in checks else table[name] for name in names}
 
 
@@ -263,6 +269,11 @@ def _at(table: Mapping[str, Any], kind: type[Statistic], where: str) -> tuple[fl
     if not isinstance(points, list) or not points:
         raise ParameterTypeError(f"{where}at must be a list of numbers from 0 to 1, as in at = [0.25, 0.5, 0.75].")
     return tuple(_checks.fraction(**{f"{where}at": point}) for point in points)
+
+
+def _within(table: Mapping[str, Any], kind: type[Statistic], where: str) -> Within:
+    with translated((ParameterError, ParameterTypeError), lambda error: ParameterError(f"{where}{error}")):
+        return Within.of(table["within"])
 
 
 def _weighted_by(table: Mapping[str, Any], kind: type[Statistic], where: str) -> str:

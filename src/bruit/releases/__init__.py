@@ -26,6 +26,7 @@ from bruit.releases.staircase import StaircaseNoise
 from bruit.releases.statistic import AdditiveStatistic, Statistic
 from bruit.releases.tables import Tables, TablesResult
 from bruit.releases.weighted import WeightedMean, WeightedSum
+from bruit.releases.widths import Within
 
 __all__ = [
     "AboveThreshold",
@@ -74,6 +75,7 @@ __all__ = [
     "Variance",
     "WeightedMean",
     "WeightedSum",
+    "Within",
     "choose_limits",
     "publish_once",
     "release",

@@ -317,7 +317,7 @@ class AboveThresholdSession:
         return self._ask_for(answers, self._design.answers_above)
 
     def _ask_for(self, answers: Iterable[Any], most: int) -> list[int]:
-        """The indices of at most so many answers above."""
+        """The indices of the first answers above, at most this many."""
         if isinstance(answers, np.ndarray | Sequence):
             return self._compare(_whole_numbers(answers), most)
         indices: list[int] = []

@@ -1,6 +1,6 @@
 """Counts over time: a running total and a daily series, published day after day for the price of one release.
 
-Noise that is drawn anew for each day's total would cost a budget each day, and a total of noisy days has an error that
+Fresh noise for each day's total would cost a budget each day, and a total of noisy days has an error that
 grows with their number. Here each published number is made of all days so far with falling weights, and the total is
 computed from those numbers: with 1,024 days the largest standard deviation is 3.3 at ρ = ½, where a binary tree has
 10.5 and a total of noisy days 32 (square-root factorisation; Fichtenberger, Henzinger and Upadhyay 2023). Weights and

@@ -7,8 +7,9 @@ there are in all does not change, and is public. See ``counts.proof.md``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, InitVar, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,6 +32,7 @@ from bruit.releases.statistic import (
     record_codes,
     whole,
 )
+from bruit.releases.widths import WidthLike
 
 __all__ = ["Count", "Histogram"]
 
@@ -64,6 +66,8 @@ class Count(_Counted):
     neighbours
         ``"add-remove"``; under ``"replace"`` the number of records is public and needs no release, unless people have
         several rows (`Person`).
+    within
+        In place of `epsilon`: half the width of the 95 % interval, for the least ε that gives it.
 
     Guarantee
     ---------
@@ -86,9 +90,10 @@ class Count(_Counted):
 
     column: str | None = None
     _: KW_ONLY
-    epsilon: float
+    epsilon: float = math.nan
     delta: float = 0.0
     neighbours: CentralNeighbours = "add-remove"
+    within: InitVar[WidthLike | None] = None
 
     @classmethod
     def option_names(cls) -> tuple[str, ...]:
@@ -106,7 +111,8 @@ class Count(_Counted):
         policies = {name: options[name] for name in POLICIES if name in options}
         return cls.kinds["sum"].kind.declared([options["weighted_by"]], {**others, **policies})
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, within: WidthLike | None) -> None:
+        self._settle(within)
         self._check_privacy()
         self.noise()
 
@@ -154,6 +160,8 @@ class Histogram(_Counted):
         As in `Count`.
     neighbours
         ``"add-remove"`` (default) or ``"replace"``.
+    within
+        As in `Count`, of each count.
 
     Guarantee
     ---------
@@ -177,17 +185,19 @@ class Histogram(_Counted):
     column: str | None = None
     _: KW_ONLY
     domain: Domain
-    epsilon: float
+    epsilon: float = math.nan
     delta: float = 0.0
     neighbours: CentralNeighbours = "add-remove"
+    within: InitVar[WidthLike | None] = None
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, within: WidthLike | None) -> None:
         if self.domain is None:
             raise ParameterError(
                 "The values to count must be declared: a list of labels, a Grid or Bins. Taking them from the data "
                 "would tell which values occur, and that is not covered by any noise."
             )
         object.__setattr__(self, "domain", as_domain(self.domain))
+        self._settle(within)
         self._check_privacy()
         self.noise()
 

@@ -7,8 +7,9 @@ and options of a kind are is its own business: `Statistic.declared`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from bruit import _checks
@@ -22,7 +23,8 @@ from bruit.releases.quantiles import Median, Quantiles
 from bruit.releases.release import Release
 from bruit.releases.statistic import Statistic
 from bruit.releases.tables import Tables
-from bruit.rounding import decimal_share
+from bruit.releases.widths import Within
+from bruit.rounding import decimal, decimal_share, down, up
 
 __all__ = ["Declaration", "declared_release", "kind_name", "read_declaration", "statistic_kind"]
 
@@ -72,8 +74,20 @@ class Declaration:
     options: Mapping[str, Any] | None = None
 
     def statistic(self, **privacy: Any) -> Statistic:
-        """The statistic with its ``epsilon``, ``delta`` and ``neighbours``."""
+        """The statistic with its ``delta``, ``neighbours``, and ``epsilon`` unless that follows from a width."""
         return statistic_kind(self.kind).declared(self.questions, {**(self.options or {}), **privacy})
+
+    @property
+    def has_width(self) -> bool:
+        """Whether it says a width in place of ε."""
+        return (self.options or {}).get("within") is not None
+
+    def with_rows(self, n: int | None) -> Declaration:
+        """The declaration, whose width, if it has one, is that of a table with n records."""
+        if not self.has_width:
+            return self
+        options = dict(self.options or {})
+        return replace(self, options={**options, "within": Within.of(options["within"], n)})
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -106,20 +120,20 @@ class Declaration:
 def declared_release(
     declarations: Sequence[Declaration],
     *,
-    epsilon: float,
+    epsilon: float | None = None,
     delta: float = 0.0,
     neighbours: Any = "add-remove",
     by: Mapping[str, Any] | None = None,
     person: Person | None = None,
 ) -> Release:
-    """The release of several declarations, which have equal shares of ε and of δ.
+    """The release of several declarations. Widths take the least ε that gives them, and the others equal shares.
 
     Parameters
     ----------
     declarations
         What is published.
     epsilon, delta, neighbours
-        What all results together promise.
+        What all results together promise, at most. Without an ε every declaration must have a width.
     by
         The groups by column; None in place of a domain for undeclared groups. Those of many people are then named and
         counted, which is what the one declaration of a count stands for.
@@ -132,6 +146,14 @@ def declared_release(
     >>> [item.epsilon for item in declared_release(both, epsilon=1.0).statistics.values()]
     [0.5, 0.5]
     """
+    if any(item.has_width for item in declarations):
+        if by and None in by.values():
+            raise ParameterError("Undeclared groups have noise with a threshold: declare epsilon, not within.")
+        return _release_of_widths(
+            declarations, epsilon, delta, neighbours, lambda statistics: Release(statistics, by or None, person)
+        )
+    if epsilon is None:
+        raise ParameterError("Say an epsilon, or a width for each statistic, as in within=50.")
     share = decimal_share(epsilon, len(declarations))
     if by and None in by.values():
         whole = {"delta": delta} if delta else {}
@@ -144,6 +166,69 @@ def declared_release(
     if delta:
         privacy["delta"] = decimal_share(delta, len(declarations))
     return Release([item.statistic(**privacy) for item in declarations], by or None, person)
+
+
+def _release_of_widths(
+    declarations: Sequence[Declaration],
+    epsilon: float | None,
+    delta: float,
+    neighbours: Any,
+    releasing: Callable[[list[Statistic]], Release],
+) -> Release:
+    """A release in which widths decide: each takes its least ε, and statistics without a width share what is left."""
+    widths = [item for item in declarations if item.has_width]
+    whole = decimal_share(delta, len(declarations)) if delta else 0.0
+    deltas = [whole] * len(widths)
+
+    def settled() -> Release:
+        privacy = [{"delta": part} if part else {} for part in deltas]
+        pairs = zip(widths, privacy, strict=True)
+        return releasing([item.statistic(neighbours=neighbours, **own) for item, own in pairs])
+
+    release = settled()
+    if delta:  # ε as a function of δ is flattest where each part of δ is in proportion to its ε
+        epsilons = [item.epsilon for item in release.statistics.values()]
+        unit = decimal(delta) * len(widths) / len(declarations) / _total(epsilons)
+        deltas = [down(decimal(own) * unit) for own in epsilons]
+        release = settled()
+    others = [item for item in declarations if not item.has_width]
+    rest = _left_for(others, release, epsilon)
+    if not others:
+        return release
+    privacy = {"epsilon": rest, "neighbours": neighbours, **({"delta": whole} if whole else {})}
+    own = iter(release.statistics.values())
+    statistics = [next(own) if item.has_width else item.statistic(**privacy) for item in declarations]
+    return releasing(statistics)
+
+
+def _left_for(others: Sequence[Declaration], release: Release, epsilon: float | None) -> float:
+    """The share of each statistic without a width in what widths leave of ε; widths beyond it are refused."""
+    if epsilon is None:
+        if others:
+            raise ParameterError("Some statistics have no width: say the epsilon of all, or a width for each.")
+        return 0.0
+    widths = _total(item.epsilon for item in release.statistics.values())
+    left = decimal(_checks.spent_epsilon(epsilon=epsilon)) - widths
+    if left < 0 or (others and not left):
+        raise ParameterError(out_of_reach(release, epsilon))
+    return decimal_share(down(left), len(others)) if others else 0.0
+
+
+def out_of_reach(release: Release, epsilon: float) -> str:
+    """That widths need more than an ε, and what could be had with it."""
+    needed = up(_total(item.epsilon for item in release.statistics.values()))
+    offers = [
+        f"{name} within {part.half_width(name, item.epsilon * epsilon / needed):.3g}"
+        for part in release.parts
+        for name, item in part.statistics.items()
+    ]
+    return (
+        f"These widths need ε = {needed:.4g}, and there is {epsilon:g}. With that there could be {', '.join(offers)}."
+    )
+
+
+def _total(numbers: Iterable[float]) -> Fraction:
+    return sum(map(decimal, numbers), Fraction(0))
 
 
 def statistic_kind(name: Any, where: str = "") -> type[Statistic]:
@@ -201,9 +286,10 @@ def _options(text: str, kind: type[Statistic]) -> tuple[int, dict[str, Any]]:
     for place, word in enumerate(words):
         end = words[place + 1].start() if place + 1 < len(words) else len(text)
         name = word[1]
-        if name not in kind.option_names():
-            near = _checks.suggestion(name, kind.option_names())
-            listed = ", ".join(kind.option_names())
+        known = (*kind.option_names(), *kind.width_options())
+        if name not in known:
+            near = _checks.suggestion(name, known)
+            listed = ", ".join(known)
             raise ParameterError(f"Kind {kind.kind!r} has no option {name!r}.{near} It has {listed or 'none'}.")
         if name in values:
             raise ParameterError(f"The option {name!r} stands there twice: give it once.")

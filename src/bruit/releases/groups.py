@@ -220,7 +220,8 @@ class _Fixed:
 
     def prospect(self, name: str, part: Grouped, n: int | None) -> Prospect:
         prospect, statistic = Prospect.of(name, part.drawn[name], self.many, n), part.statistics[name]
-        return prospect._replace(epsilon=statistic.epsilon, delta=statistic.delta)
+        within = "" if statistic.asked_width is None else str(statistic.asked_width)
+        return prospect._replace(epsilon=statistic.epsilon, delta=statistic.delta, within=within)
 
     def loss_between(self, part: Grouped, first: Counts, second: Counts) -> Any:
         pairs = zip(self.split(part, first), self.split(part, second), strict=True)
@@ -400,6 +401,10 @@ class SelectedGroups:
                 'in by={"zone": ["a", "b"]}.'
             )
         count: Any = statistics[counts[0]]
+        if count.asked_width is not None:
+            raise ParameterError(
+                "The count that names undeclared groups has noise with a threshold: declare its epsilon, not within."
+            )
         if not 0 < count.delta < 1:
             raise ParameterError(
                 "Groups that are not declared need a δ, the chance that a group of one person is named: take one far "

@@ -202,7 +202,7 @@ class InverseSensitivity(Statistic):
         return histogram_of(record_codes(self.grid, self.values(batch)), self.size)
 
     def prepare(self, counts: Counts) -> Counts:
-        """The lengths: a function of the caller's may fail, and some statistics are for so many records only."""
+        """The lengths: a function of the caller's may fail, and some statistics have a limit of records."""
         if exact_total(counts) > MOST_RECORDS:
             raise LimitError("There must be at most 2⁴⁰ records, about a million millions.")
         return self.lengths(counts)

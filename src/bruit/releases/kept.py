@@ -4,9 +4,9 @@ A result is known by the name of its file, which its lines in the ledger have. I
 shown. What tells that a draw was not shown yet is a hidden file, the *reservation*, which stands beside the final name
 from before the booking until the draw takes that name. A kill can fall at any instant:
 
-- before the booking: nothing is spent, and the next run begins anew;
+- before the booking: nothing is spent, and the next run begins again;
 - after the booking: the reservation is there. If the draw is in it, whole, it gets its name; else the next run draws
-  anew under the same booking, for nothing of the first draw was shown;
+  again under the same booking, for nothing of the first draw was shown;
 - after the rename: the next run shows what is kept.
 
 Without reservation and file, a booking tells of a result that somebody removed: it may have been shown, and is never
@@ -122,7 +122,7 @@ class Once:
             return self.run_alone(draw)
 
     def saved_alone(self) -> Path | None:
-        """As `saved`, for whoever is alone with the folder of results."""
+        """As `saved`; the caller holds the lock of the folder of results."""
         if self.path.exists():
             with translated(FormatError, lambda error: FormatError(f"{self.name}: {error} Restore it from a copy.")):
                 self._read(self.path.read_bytes())
@@ -145,7 +145,7 @@ class Once:
         return self.path
 
     def run_alone(self, draw: Callable[[], str]) -> bool:
-        """As `run`, for whoever is alone with the folder of results."""
+        """As `run`; the caller holds the lock of the folder of results."""
         try:
             if self.saved_alone() is not None:
                 return False
@@ -171,7 +171,7 @@ class Once:
         return reservation
 
     def _name(self, drawn: Path) -> None:
-        """Give what is drawn its name, by which others find it; whoever may read the ledger may read it."""
+        """Give the result its name, by which others find it; those who may read the ledger may read it."""
         drawn.replace(self.path)
         documents.sync(self.path.parent)
         if self.ledger.path is not None:
@@ -353,7 +353,7 @@ class KeptRelease:
         return {int(match[1] or 1): match[0] for match in matches if match}
 
     def _tidy(self) -> None:
-        """Remove what kills before a booking have reserved, by whoever is alone with the folder."""
+        """Remove what kills before a booking have reserved; the caller holds the lock of the folder."""
         known = {entry.result for entry in self.ledger.entries}
         for partial in Path(self.ledger.results or "").glob(f".*-{self.identity}*.json.*.partial"):
             if partial.name[1:].rpartition(".partial")[0].rpartition(".")[0] not in known:

@@ -1,4 +1,4 @@
-"""What a release draws from: the whole law of its outcomes, given the sums of a table, for whoever audits it.
+"""What a release draws from: the whole law of its outcomes, given the sums of a table, for an auditor.
 
 A statistic's `law` takes counts without noise and gives the laws of what is drawn, which are independent of each other.
 Nothing is drawn and nothing is booked: a law knows the data, and is as secret as they are. Compare those of two tables

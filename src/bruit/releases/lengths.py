@@ -115,7 +115,7 @@ def variance(counts: Counts, axis: Axis, radius: Fraction, most: int) -> Integer
 
 
 def smooth(lengths: Integers, radius: int) -> Integers:
-    """The least length within so many cells to either side."""
+    """The least length within this number of cells to either side."""
     if not radius:
         return lengths
     from scipy.ndimage import minimum_filter1d

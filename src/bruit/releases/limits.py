@@ -115,7 +115,7 @@ class LimitsGuide:
     most: int | None = None
 
     def __new__(cls, *arguments: Any, **options: Any) -> Self:
-        """A guide; what happens to rows of nobody is the person's, and the error about that has the call."""
+        """A guide; what happens to rows without a person is the person's, and the error about that has the call."""
         if "missing" in options:
             spelling = f'person=Person("user_id", rows=1, missing={options["missing"]!r})'
             raise ParameterTypeError(f"missing must be declared with the person: write {spelling}.")
@@ -193,7 +193,7 @@ class LimitsGuide:
         return tally  # type: ignore[no-any-return]
 
     def _tally(self, sizes: NDArray[np.int64], groups: NDArray[np.int64] | None) -> RawTally:
-        """The profile of people with so many rows or groups, each of whom counts in one group."""
+        """The profile of people by their number of rows or groups, each of whom counts in one group."""
         cells = np.searchsorted(self.candidates, np.minimum(sizes[sizes > 0], self.candidates[-1]))
         counts = [np.bincount(cells, minlength=len(self.candidates))]
         if groups is not None:
@@ -320,7 +320,7 @@ class LimitsChoice(Tabular):
         return self.guide.guarantee
 
     def table(self, shown: int = SHOWN_ROWS) -> Table:
-        """One row for each bound; where not all are shown, so many around the best."""
+        """One row for each bound; where not all are shown, the rows around the best."""
         about = "groups" if self.guide.groups else "rows"
         least = self.best if self.seen else None
         columns = [
@@ -418,7 +418,7 @@ def choose_limits(
 
 
 def inclusion(weights: Floats, sizes: Floats) -> Floats:
-    """How likely somebody with so many different groups (rows) has each group (columns), if popular ones come first.
+    """How likely a person with a number of groups (rows) has each group (columns), if popular ones come first.
 
     The chance is 1 − exp(−m·weight), with m such that the chances add up to the number of groups.
 

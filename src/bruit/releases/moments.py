@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, InitVar, dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
@@ -41,6 +41,7 @@ from bruit.releases.statistic import (
     record_codes,
     whole,
 )
+from bruit.releases.widths import LEVEL, WidthLike
 from bruit.typing import Bounds
 
 __all__ = ["Mean", "Sum", "Variance"]
@@ -49,7 +50,7 @@ __all__ = ["Mean", "Sum", "Variance"]
 _CHANGE_BITS = (MOST_SUM // MOST_RECORDS).bit_length() - 1
 #: The sensitivity, in units of what is rounded, of the variance under replace.
 _FINENESS = 28
-#: What is released has at most so many bits.
+#: The most bits of what is released.
 _SUM_BITS = MOST_SUM.bit_length() - 1
 
 
@@ -65,10 +66,11 @@ class Moment(AdditiveStatistic):
     column: str | None = None
     _: KW_ONLY
     bounds: Bounds | Interval | Grid
-    epsilon: float
+    epsilon: float = math.nan
     delta: float = 0.0
     neighbours: CentralNeighbours = "add-remove"
     step: float | None = None
+    within: InitVar[WidthLike | None] = None
 
     @classmethod
     def option_names(cls) -> tuple[str, ...]:
@@ -83,7 +85,8 @@ class Moment(AdditiveStatistic):
             return cls.kinds[f"weighted {cls.kind}"].kind.declared(questions, options)
         return super().declared(questions, {name: value for name, value in options.items() if name != "weighted_by"})
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, within: WidthLike | None) -> None:
+        self._settle(within)
         self._check_privacy()
         object.__setattr__(self, "bounds", declared_bounds(self.bounds))
         self._check_gaps(self.bounds)
@@ -144,7 +147,8 @@ class Moment(AdditiveStatistic):
     def _needed(self, n: int | None) -> int:
         if n is None:
             raise ParameterError(
-                f"The error of a {self.name} depends on the number of records: expected_error(n=1000)."
+                f"The error of a {self.name} depends on the number of records: say n, as in expected_error(n=1000), "
+                "within=Within(0.5, n=1000), -n 1000, or in a file expected_rows = 1000."
             )
         return _checks.integer(low=1, n=n)
 
@@ -183,12 +187,14 @@ class Sum(Moment):
         ``"add-remove"`` (default) or ``"replace"``, under which the number of records is public.
     step
         Numbers are rounded to multiples of it; by default a power of two, under two millionths of the bounds' width.
+    within
+        In place of `epsilon`: half the width of the 95 % interval, for the least ε that gives it.
 
     Guarantee
     ---------
     A record changes the sum by at most the greater bound by absolute value (``"add-remove"``) or by the width of the
     bounds (``"replace"``), in whole steps; the noise is discrete Laplace for that, or with a δ discrete Gaussian. The
-    sum of more than 2⁴⁰ records may be cut; under ``"replace"`` so many are refused.
+    sum of more than 2⁴⁰ records may be cut; under ``"replace"`` more than that are refused.
 
     Error
     -----
@@ -231,6 +237,10 @@ class Sum(Moment):
         """The standard deviation of the noise."""
         return self.noise().standard_error * self._unit(n) * self._step
 
+    def half_width(self, n: int | None = None, level: float = LEVEL) -> float:
+        """Half the width of every interval."""
+        return float(Fraction(self.noise().half_width(level)) * self._unit(n) * self._written_step)
+
     def sums(self, counts: Counts) -> Integers:
         """The sum, from 0 or, where n is public, from the lower bound."""
         n, steps = int(counts[0]), int(counts[1])
@@ -251,6 +261,8 @@ class Mean(Moment):
     ----------
     column, bounds, epsilon, delta, neighbours, step
         As in `Sum`.
+    within
+        As in `Sum`, for a number of records, ``Within(0.5, n=1000)``, at the mean for which the interval is widest.
 
     Guarantee
     ---------
@@ -282,6 +294,15 @@ class Mean(Moment):
     def expected_error(self, n: int | None = None) -> float:
         """The standard deviation of the noise for n records; the largest for any mean, under add-remove."""
         return self.noise(n).standard_error * self._step / self._needed(n)
+
+    def half_width(self, n: int | None = None, level: float = LEVEL) -> float:
+        """Half the width of an interval for n records; of the widest for any mean, under add-remove."""
+        many, noise = self._needed(n), self.noise(n)
+        if self.public:
+            return float(Fraction(noise.half_width(level)) * self._written_step / many)
+        scale, tail = _law(noise)
+        total = many * self.grid.width / self._unit(None)
+        return ratio.widest(total, scale, level, tail) * self.grid.width * self._step
 
     def sums(self, counts: Counts) -> Integers:
         """The steps above the lower bound and, where n is not public, below the upper."""
@@ -317,6 +338,8 @@ class Variance(Moment):
     ----------
     column, bounds, epsilon, delta, neighbours, step
         As in `Sum`.
+    within
+        As in `Mean`; the interval is approximate.
 
     Guarantee
     ---------
@@ -365,6 +388,13 @@ class Variance(Moment):
             return spread / many**2
         # The gradient of B₀B₂/N² − B₁²/4N² is longest, 1/N, where all records are at one end.
         return spread / many
+
+    def half_width(self, n: int | None = None, level: float = LEVEL) -> float:
+        """Half the width of an interval for n records; of the widest for any data, approximately, under add-remove."""
+        if self.public:
+            unit = self._unit(n) * self._written_step**2 / self._needed(n) ** 2
+            return float(Fraction(self.noise(n).half_width(level)) * unit)
+        return (ratio.normal_factor if self.delta else ratio.laplace_factor)(level) * self.expected_error(n)
 
     def _unit(self, n: int | None) -> int:
         """As for all moments; under replace what n² times the variance is rounded to, far below its sensitivity."""

@@ -7,19 +7,20 @@ from typing import NamedTuple
 
 from bruit.privacy.guarantee import Guarantee
 from bruit.releases.person import Person
-from bruit.releases.statistic import AdditiveStatistic, Statistic
+from bruit.releases.statistic import Statistic
 from bruit.tables import Column, Table, counted, digits, plural
 
 __all__ = ["Prospect", "prospect_table"]
 
-#: For so many records the errors of means and variances are said, unless their number is expected.
+#: The numbers of records for which errors of means and variances are stated, where none is expected.
 SIZES = (100, 1_000, 10_000, 100_000)
 
 
 class Prospect(NamedTuple):
     """One statistic before its release: its noise, its part of ε and δ, how many values, and their error in words.
 
-    `by_size` says whether the error depends on the number of records; `rho` is its part of ρ, where that is split.
+    `by_size` says whether the error depends on the number of records; `rho` is its part of ρ, where that is split;
+    `within` is the width from which ε follows.
     """
 
     statistic: str
@@ -30,16 +31,17 @@ class Prospect(NamedTuple):
     error: str
     by_size: bool = False
     rho: float | None = None
+    within: str = ""
 
     @classmethod
     def of(cls, name: str, statistic: Statistic, groups: int, n: int | None) -> Prospect:
-        """The prospect of a statistic for so many groups, of n records each; None for several numbers of records."""
-        additive = isinstance(statistic, AdditiveStatistic)
-        noise = "exponential" if not additive else "Gaussian" if statistic.delta else "Laplace"
+        """The prospect of a statistic for `groups` groups of n records each; None: for several numbers of records."""
         errors = [statistic.describe_error(size) for size in (SIZES if n is None else (n, 2 * n))]
         by_size = len(set(errors)) > 1
         error = _for_sizes(errors) if by_size and n is None else errors[0]
-        return cls(name, noise, statistic.epsilon, statistic.delta, groups * statistic.outcomes, error, by_size)
+        return cls(
+            name, statistic.noise_name, statistic.epsilon, statistic.delta, groups * statistic.outcomes, error, by_size
+        )
 
 
 def _for_sizes(errors: Sequence[str]) -> str:
@@ -69,6 +71,8 @@ def prospect_table(
         notes.append(sizes_note(n, " in each group" * grouped))
     if any(row.error.startswith("±") for row in rows):
         notes.append("± is one standard deviation of the noise")
+    if any(row.within for row in rows):
+        notes.append("within: half the width of a 95 % interval, from which ε follows")
     if person is not None:
         notes.append(person.describe())
     in_rho = any(row.rho is not None for row in rows)
@@ -83,6 +87,7 @@ def prospect_table(
             Column("delta", columns["delta"], "δ", write=digits(3), hidden=not any(columns["delta"])),
             Column("values", columns["values"], write=lambda values: "?" if values is None else f"{values:,}"),
             Column("error", columns["error"], "expected error", kind="text", write=str),
+            Column("within", columns["within"], kind="text", write=str, hidden=not any(columns["within"])),
         ],
         notes,
         {"guarantee": guarantee.to_dict()},

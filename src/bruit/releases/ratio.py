@@ -16,6 +16,8 @@ Floats = NDArray[np.float64]
 _TRIED = 1025
 #: How often an end is halved towards.
 _HALVINGS = 60
+#: The shares among which the widest interval is looked for; it is the same for a share and its complement.
+_SHARES = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 #: How results call such an interval.
 CALLED = "interval of a ratio (Fieller)"
 
@@ -47,6 +49,15 @@ def interval(above: float, below: float, scale: float, level: float, tail: Tail 
     first = _edge(low, float(before[-1]), excluded) if before.size else low
     last = _edge(high, float(after[0]), excluded) if after.size else high
     return np.array([first, last])
+
+
+def widest(total: float, scale: float, level: float, tail: Tail) -> float:
+    """The longer arm of the widest interval among shares of sums that are `total` together, without their noise."""
+    arms = []
+    for share in _SHARES:
+        low, high = interval(share * total, (1 - share) * total, scale, level, tail)
+        arms.append(max(high - share, share - low))
+    return float(max(arms))
 
 
 def laplace_factor(level: float) -> float:

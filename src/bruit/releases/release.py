@@ -237,7 +237,7 @@ class Release(Described):
             The ledger to book in, or a part of it. Without one nothing is booked, and keeping account is up to you.
         rng
             None for secure noise; a whole number for reproducible results, which are marked as simulated because
-            whoever knows the number can undo the noise; or an `Entropy`.
+            anyone who has the number can remove the noise; or an `Entropy`.
         label
             What the ledger writes down; public. By default the names of the statistics and the groups.
         """
@@ -386,9 +386,9 @@ class ReleasePart:
     """
 
     def __init__(self, statistics: dict[str, Statistic], by: Any, person: Person | None) -> None:
-        self.statistics = statistics
         self.grouping, self.person = _grouping(by, statistics, person)
         self.grouping.check(statistics, self.person)
+        self.statistics = {name: item.settled(self._for_people) for name, item in statistics.items()}
         _ = self.drawn
 
     @cached_property
@@ -399,6 +399,12 @@ class ReleasePart:
     def _for_people(self, statistic: Statistic) -> Statistic:
         contribution = None if self.person is None else self.grouping.contribution(self.person, statistic)
         return statistic if contribution is None else statistic.for_people(contribution)
+
+    def half_width(self, name: str, epsilon: float) -> float:
+        """Half the width of the intervals of a statistic at another ε, for the number of records of its width."""
+        statistic = self.statistics[name]
+        drawn = self._for_people(dataclasses.replace(statistic, epsilon=epsilon))  # type: ignore[type-var]
+        return drawn.half_width(None if statistic.asked_width is None else statistic.asked_width.n)
 
     @property
     def columns(self) -> tuple[str, ...]:

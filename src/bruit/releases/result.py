@@ -50,7 +50,7 @@ class Result(Tabular):
     guarantee
         What is promised to each person.
     simulated
-        Whether the noise came from a seed, so that whoever knows the seed can undo it.
+        Whether the noise came from a seed, so that anyone who has the seed can remove it.
     statistic
         The public description of what was asked.
     ends

@@ -32,7 +32,7 @@ __all__ = ["GaussianSelection", "SelectionNoise", "selection_noise"]
 
 Integers = NDArray[np.int64]
 
-#: The total of all weights has at most so many bits.
+#: The most bits that the total of all weights has.
 _TOTAL_BITS = 63
 #: The largest threshold.
 MOST_THRESHOLD = 2**22
@@ -41,11 +41,11 @@ _TOO_SMALL = "So small an ε and δ need a threshold of millions of people: use 
 _UNIT_BITS = 192
 #: By how much tails that are computed in double precision are enlarged.
 _MARGIN = 1e-6
-#: Tails are summed up to so many standard deviations.
+#: Tails are summed up to this number of standard deviations.
 _REACH = 20
 #: A smaller δ is beyond these sums, whose margin is for what they leave out.
 _LEAST_DELTA = 1e-30
-#: Changes of up to so many numbers are computed, and bounded beyond.
+#: Changes of up to this number of counts are computed; beyond, they are bounded.
 _SUMMED = 100
 #: Numbers of groups nearer to each other than a thousandth of all are not told apart.
 _STRETCHES = 1000
@@ -189,7 +189,7 @@ class SelectionNoise:
         return np.cumsum(np.array(law, np.uint64), dtype=np.uint64)
 
     def chance(self, people: int) -> Fraction:
-        """The probability that a group of so many people is named."""
+        """The probability that a group of this size is named."""
         least = self.threshold + 1 - people  # the least noise that lifts it above
         if least > self.threshold:
             return Fraction(0)
@@ -325,7 +325,7 @@ def _tails(sigma2: float) -> NDArray[np.float64]:
 
 
 def _gaussian_delta(sigma2: float, groups: int, epsilon: float) -> float:
-    """The δ at ε of discrete Gaussian noise on so many numbers that change by 1, from above.
+    """The δ at ε of discrete Gaussian noise on several numbers that change by 1, from above.
 
     The loss is (2S ± d)/2σ², where S is the sum of d draws. For σ ≥ 3 that sum has the discrete Gaussian law of dσ²
     within one part in 10³⁰. For many numbers the bound of zCDP is taken.

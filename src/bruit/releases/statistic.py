@@ -13,7 +13,7 @@ import dataclasses
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, cast
@@ -42,6 +42,7 @@ from bruit.releases.laws import OutcomeLaw, SumLaw
 from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Integers, Noise, add, cut
 from bruit.releases.person import Contribution
 from bruit.releases.result import Floats, Result
+from bruit.releases.widths import LEVEL, WidthLike, Within, least_epsilon
 from bruit.tables import Described, number
 from bruit.typing import SourceLike
 
@@ -54,7 +55,7 @@ __all__ = ["AdditiveStatistic", "CentralNeighbours", "Change", "Floats", "Statis
 CentralNeighbours = Literal["add-remove", "replace"]
 #: The words for it, for checks.
 CENTRAL: tuple[CentralNeighbours, ...] = ("add-remove", "replace")
-#: So many records are summed without a cut, whatever they are.
+#: The number of records that are summed without a cut, whatever they are.
 MOST_RECORDS = 2**40
 #: The name of the one column of data that come without names.
 VALUES = "values"
@@ -94,11 +95,15 @@ class Statistic(Described, ABC):
     kind: ClassVar[str] = ""
     #: Whether it needs a column, or only the rows.
     reads_column: ClassVar[bool] = True
+    #: What its widths are in: the unit of its values, or ranks.
+    width_unit: ClassVar[str] = "values"
 
     column: str | None
     epsilon: float
     delta: float = 0.0
     neighbours: CentralNeighbours = "add-remove"
+    #: The width from which ε follows; None where ε is declared. No document has it: ε says all.
+    asked_width: Within | None = None
 
     #: The policies of its bounds, or of its `policy` where it has none, that stand beside them in a document.
     document_policies: ClassVar[tuple[str, ...]] = ()
@@ -114,6 +119,11 @@ class Statistic(Described, ABC):
         fields = cls.parameters()
         policies = POLICIES if {"domain", "bounds"} & set(fields) else cls.document_policies
         return (*policies, *(name for name in fields if name not in _QUESTION_FIELDS))
+
+    @classmethod
+    def width_options(cls) -> tuple[str, ...]:
+        """The option that says a width in place of ε, where the kind has it."""
+        return ("within",) if "within" in cls.__dataclass_fields__ else ()  # type: ignore[attr-defined]
 
     @classmethod
     def policy_words(cls, name: str) -> tuple[str, ...]:
@@ -206,6 +216,11 @@ class Statistic(Described, ABC):
         return self.name if self.column is None else f"{self.name} of {self.column}"
 
     @property
+    def noise_name(self) -> str:
+        """The law of the noise, in a word, for readers."""
+        return "exponential"
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns that `count` reads."""
         return () if self.column is None else (batching.clean_name(self.column),)
@@ -253,7 +268,7 @@ class Statistic(Described, ABC):
     def for_people(self, contribution: Contribution) -> Statistic:
         """The statistic of rows whose noise hides all rows of a person: by default, at a share of ε for each row.
 
-        Two neighbouring tables differ by so many rows, added or removed one after the other, and losses add.
+        Two neighbouring tables differ by this many rows, added or removed one after the other, and losses add.
         """
         if self.delta:
             raise ParameterError(f"{self.name} with a δ cannot be released for people with several rows: use delta=0.")
@@ -295,6 +310,44 @@ class Statistic(Described, ABC):
     def standard_error(self) -> Any:
         """The standard deviation of the noise in each value, where it does not depend on the number of records."""
         return self.expected_error()
+
+    def half_width(self, n: int | None = None, level: float = LEVEL) -> float:
+        """Half the width of the widest interval, in `width_unit`, from declared parameters.
+
+        Parameters
+        ----------
+        n
+            The number of records, where the width depends on it.
+        level
+            How often intervals hold.
+        """
+        raise ParameterError(f"The width of {self.name} is not known before it is drawn: declare epsilon.")
+
+    def settled(self, drawn: Callable[[Statistic], Statistic]) -> Self:
+        """The statistic at the least ε for its width; as it is, where ε is declared.
+
+        Parameters
+        ----------
+        drawn
+            The statistic as its noise is drawn, such as for all rows of a person.
+        """
+        width = self.asked_width
+        if width is None:
+            return self
+        wanted = width.in_unit(self.width_unit, self.kind)
+
+        def half_width(epsilon: float) -> float:
+            return drawn(dataclasses.replace(self, epsilon=epsilon)).half_width(width.n)  # type: ignore[type-var]
+
+        statistic: Self = dataclasses.replace(self, epsilon=least_epsilon(wanted, half_width))  # type: ignore[type-var]
+        object.__setattr__(statistic, "asked_width", width)
+        return statistic
+
+    def _settle(self, within: WidthLike | None) -> None:
+        """Take ε from a width, for `__post_init__` of statistics with both parameters."""
+        if within is not None:
+            object.__setattr__(self, "asked_width", Within.of(within))
+            object.__setattr__(self, "epsilon", self.settled(lambda statistic: statistic).epsilon)
 
     def describe_error(self, n: int) -> str:
         """The expected error in words, from declared parameters, for n records where it depends on them."""
@@ -433,6 +486,11 @@ class AdditiveStatistic(Statistic):
         """The ρ-zCDP of the noise: that of (ε, δ) for Gaussian noise, ε²/2 for Laplace noise."""
         return epsilon_to_rho(self.epsilon, self.delta) if self.delta else pure_rho(self.epsilon)
 
+    @property
+    def noise_name(self) -> str:
+        """The law of the noise: Laplace, or with a δ Gaussian."""
+        return "Gaussian" if self.delta else "Laplace"
+
     def noise(self, n: int | None = None) -> Noise:
         """The noise on each sum; with n records where n is public."""
         contribution = self.contribution
@@ -444,6 +502,10 @@ class AdditiveStatistic(Statistic):
     def expected_error(self, n: int | None = None) -> Any:
         """The standard deviation of the noise on each sum."""
         return self.noise(n).standard_error
+
+    def half_width(self, n: int | None = None, level: float = LEVEL) -> float:
+        """Half the width of an interval, where what is published is the noisy sums."""
+        return self.noise(n).half_width(level)
 
     def sums(self, counts: Counts) -> Integers:
         """What noise is added to: by default the counts."""
@@ -495,16 +557,24 @@ def _check_call(kind: type[Statistic], arguments: tuple[Any, ...], options: Mapp
     placed = [item.name for item in known if not item.kw_only]
     absent = dataclasses.MISSING
     needed = [item.name for item in known if item.default is absent and item.default_factory is absent]
+    takes_width = bool(kind.width_options())
+    if takes_width:
+        needed = [*needed, "epsilon"]
     column = ['"age"'] if kind.reads_column and "column" in placed else []
     example = f"{kind.__name__}({', '.join([*column, *(_WRITTEN.get(name, f'{name}=…') for name in needed)])})"
-    unknown = next((name for name in options if name not in {item.name for item in known}), None)
+    names = [*(item.name for item in known), *(["within"] if takes_width else [])]
+    unknown = next((name for name in options if name not in names), None)
     if unknown in POLICIES:
         raise moved(options, _respelt(kind, arguments, options))
     if unknown is not None:
-        near = _checks.suggestion(unknown, [item.name for item in known])
+        near = _checks.suggestion(unknown, names)
         raise ParameterTypeError(f"{kind.__name__} has no parameter {unknown!r}.{near} Write it as in {example}.")
     if len(arguments) > len(placed):
         raise ParameterTypeError(f"{kind.__name__} needs the names of its parameters: write it as in {example}.")
+    if takes_width and options.get("within") is not None:
+        if "epsilon" in options:
+            raise ParameterTypeError(f"{kind.__name__} takes epsilon or within: the other follows from it.")
+        needed.remove("epsilon")
     missing = [name for name in needed if name not in options and name not in placed[: len(arguments)]]
     if missing:
         raise ParameterTypeError(f"{kind.__name__} needs {' and '.join(missing)}: write it as in {example}.")

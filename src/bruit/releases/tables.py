@@ -18,7 +18,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, InitVar, dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property
 from typing import Any, ClassVar
@@ -43,6 +43,7 @@ from bruit.releases.noise import MOST_SUM, DiscreteGaussian, DiscreteLaplace, In
 from bruit.releases.person import Contribution
 from bruit.releases.result import Floats, Result
 from bruit.releases.statistic import CentralNeighbours, Statistic, codes_by, histogram_of, written_error
+from bruit.releases.widths import LEVEL, WidthLike
 from bruit.tables import Column, Table, counted, decimals, digits, label
 
 __all__ = ["Tables", "TablesResult"]
@@ -51,13 +52,13 @@ __all__ = ["Tables", "TablesResult"]
 MOST_CELLS = 2**20
 #: How many attributes a table has, and how many sets of attributes all tables have, at most.
 MOST_NAMES, MOST_PARTS = 10, 4096
-#: Up to so many losses, of all parts and all ways in which a record may differ, are computed in fractions.
+#: The most losses, over parts and ways in which a record may differ, that are computed in fractions.
 MOST_FRACTIONS = 2**15
 #: By how much a largest loss in double precision is enlarged; its roundings are below one part in 10¹².
 _ROUNDINGS = 1e-9
 #: How many microseconds it takes to make a subset of a table, a part, and a loss in fractions and in doubles, about.
 _SUBSET_WORK, _PART_WORK, _FRACTION_WORK, _ROUNDED_WORK = 5, 40, 7, 0.25
-#: Up to so many attributes it is enumerated in which of them a replaced record may differ; above, each part is bounded.
+#: Up to this number of attributes, all sets in which a replaced record may differ are tried; above, parts are bounded.
 ENUMERATED = 10
 
 
@@ -121,13 +122,15 @@ class Tables(Statistic):
         The columns and their values, declared without looking at the data: a schema, or a mapping from column to
         labels or a domain.
     tables
-        The tables to publish, as in ``[("sex", "smokes"), ("sex",)]``; every pair unless given.
+        The tables to publish, as in ``[("sex", "smokes"), ("sex",)]``; every pair by default.
     epsilon
         The most that all tables together may tell about one record.
     delta
         0 for Laplace noise; a small number for Gaussian noise, with a far smaller error where there are several tables.
     neighbours
         ``"add-remove"`` (default) or ``"replace"``, which makes the number of records public.
+    within
+        In place of `epsilon`: half the width of the widest 95 % interval of a cell, for the least ε that gives it.
 
     Guarantee
     ---------
@@ -161,9 +164,10 @@ class Tables(Statistic):
     attributes: Any
     _: KW_ONLY
     tables: Any = None
-    epsilon: float
+    epsilon: float = math.nan
     delta: float = 0.0
     neighbours: CentralNeighbours = "add-remove"
+    within: InitVar[WidthLike | None] = None
 
     @classmethod
     def option_names(cls) -> tuple[str, ...]:
@@ -190,10 +194,11 @@ class Tables(Statistic):
             raise ParameterError("Tables declare a column twice: name each once.")
         return cls(dict(columns), tables=_chosen_tables(options.get("tables"), dict(columns)), **others)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, within: WidthLike | None) -> None:
         schema = _clean_attributes(self.attributes)
         object.__setattr__(self, "attributes", tuple(schema.values()))
         object.__setattr__(self, "tables", clean_tables(self.tables, schema))
+        self._settle(within)
         self._check_privacy()
         self._check_sizes()
         _ = self._noise
@@ -235,6 +240,11 @@ class Tables(Statistic):
             for kept in contrasts.subsets(names):
                 within[kept].append(names)
         return within
+
+    @property
+    def noise_name(self) -> str:
+        """The law of the noise: Laplace, or with a δ Gaussian."""
+        return "Gaussian" if self.delta else "Laplace"
 
     @property
     def title(self) -> str:
@@ -463,6 +473,10 @@ class Tables(Statistic):
     def describe_error(self, n: int) -> str:
         """The largest standard deviation of a cell."""
         return written_error(max(map(self._error_of, self.tables)))
+
+    def half_width(self, n: int | None = None, level: float = LEVEL) -> float:
+        """Half the width of the widest interval of a cell; it does not depend on the data."""
+        return max(map(self._error_of, self.tables)) * _half_width(level, heavy=not self.delta)
 
     def plan(self) -> Table:
         """What to expect of every table: its cells, and the error of each."""

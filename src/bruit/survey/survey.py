@@ -111,7 +111,7 @@ class Survey:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Survey:
-        """The survey in a TOML file; ``docs/survey.md`` has its format.
+        """The survey in a TOML file; ``docs/reference/survey_file.md`` has its format.
 
         Parameters
         ----------

@@ -1,7 +1,7 @@
 r"""Texts as cells of CSV files and spreadsheets: never a formula, never a character that steers a program.
 
 A spreadsheet reads a cell that begins with ``=``, ``+``, ``-`` or ``@`` as a formula, also from CSV, and labels may be
-chosen by whoever is in the data. Such a text gets an apostrophe before it. Control characters are written by their
+chosen by the people in the data. Such a text gets an apostrophe before it. Control characters are written by their
 number, as ``\x1b``. Numbers, and ranges such as ``-5..0``, stay as they are. `read_cell` is the exact inverse.
 """
 

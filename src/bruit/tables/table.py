@@ -49,7 +49,7 @@ class Column:
     values
         One value per row; with `parts`, one tuple per row.
     heading
-        What stands above it, the name unless given.
+        What stands above it, the name by default.
     kind
         ``"label"`` (names a row), ``"text"`` or ``"number"``.
     write

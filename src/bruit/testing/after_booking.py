@@ -1,7 +1,7 @@
 """That after a spend nothing depends on the data except through the noise: no error, no warning, no form of a result.
 
 Noise hides what a result tells about a record. It hides nothing of an error that is raised for 2,305,848 records and
-not for 2,305,847: whoever sees it knows the number. So a release has the same outcome for all data that its guarantee
+not for 2,305,847: the error tells the number. So a release has the same outcome for all data that its guarantee
 does not let be told apart: all tables under ``"add-remove"``, all tables of one size under ``"replace"``.
 
 Tables of 10¹² records are not made. Raw tallies add, so that of one record and a number stand for them.
@@ -155,7 +155,7 @@ def _size(table: _Table) -> int:
 
 
 def _times(raw: RawTally, times: int) -> RawTally:
-    """The raw tally of so many copies of the records: two halves that are added, and one more if there are odd many."""
+    """The raw tally of several copies of the records: two halves that are added, and one more for an odd number."""
     counts = raw.reveal(design=raw.design)
     most = max(map(abs, (int(counts.min(initial=0)), int(counts.max(initial=0)))))
     wide = counts if max(most, 1) * times < 1 << 63 else counts.astype(object)
@@ -164,7 +164,7 @@ def _times(raw: RawTally, times: int) -> RawTally:
 
 
 def _repeat(model: Any, times: int) -> None:
-    """Make a model read every row so many times."""
+    """Make a model read every row several times."""
     name = "_reader" if hasattr(model, "_reader") else "_fold"
     original = getattr(model, name)
 

@@ -1,7 +1,7 @@
 """That estimates are unbiased, vary as stated, and lie in their intervals as often as stated.
 
 Each check makes many collections from example people and looks at what comes out: from the same people every time for
-the target ``"people"``, from people drawn anew every time for the target ``"population"``.
+the target ``"people"``, from new people every time for the target ``"population"``.
 """
 
 from __future__ import annotations

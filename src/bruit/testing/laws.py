@@ -12,7 +12,7 @@ from bruit.testing._evidence import ALARM, Mechanism, require, stream, values_of
 
 Floats = NDArray[np.float64]
 
-#: The most values whose reports are sampled; of a larger domain, so many evenly spread.
+#: The most values whose reports are sampled; a larger domain is thinned evenly.
 MOST_VALUES = 64
 #: Cells that expect fewer reports are pooled.
 LEAST_EXPECTED = 50.0

@@ -49,7 +49,7 @@ def _blocks_differ(oracle: Mechanism, block: NDArray[Any], seed: int) -> bool:
 
 
 def _needed(oracle: Mechanism) -> float:
-    """So many people that two independent streams agree on all reports with probability below e⁻²⁵."""
+    """The number of people for which two independent streams agree on all reports with probability below e⁻²⁵."""
     agree = max(sum(float(entry) ** 2 for entry in row) for row in written(oracle).matrix())
     return 25 / -math.log(agree) if agree < 1 else math.inf
 

@@ -3,7 +3,7 @@
 An error holds more than its message. ``raise … from None`` hides the error before it from a printed traceback, but
 keeps it as ``__context__``, where a program that logs errors with all that led to them finds it; a decoding error has
 the bytes as an attribute. All of that is searched. The variables of the frames in a traceback are not: they hold the
-data of whoever called, and no library can clear them.
+data of the caller, and no library can clear them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy as np
 from bruit.entropy import Entropy, Randomness
 from bruit.testing._evidence import Mechanism, crowd, require, stream
 
-#: Values that nobody declared. No domain has so many codes, and no message has a reason to hold them.
+#: Undeclared values. No domain has that many codes, and no message has a reason to hold them.
 SECRET = "zq-" + "7331" * 2 + "-zq"
 SECRET_NUMBER = 733_107_733
 SECRET_FLOAT = 0.733177331

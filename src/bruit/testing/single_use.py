@@ -45,7 +45,7 @@ MIXED, THREADS = 40, 4
 PEOPLE, MOST_PEOPLE, NUMBERS, ANSWERS = 200, 50_000, 64, 50
 #: Several blocks of people.
 MANY = 2 * BLOCK + 17
-#: After so many seconds a forked process that waits for a lock is ended.
+#: The seconds after which a forked process that waits for a lock is ended.
 _PATIENCE = 60
 
 

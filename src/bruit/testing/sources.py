@@ -41,7 +41,7 @@ Reports: TypeAlias = dict[str, NDArray[Any]]
 COLUMN = "answer"
 #: How many people a table with something to refuse has.
 FEW = 40
-#: One in so many people has a gap, where the policy allows it.
+#: One person in this number has a gap, where the policy allows it.
 GAPS = 7
 #: The files to which reports are written and from which they are counted.
 REPORT_FILES = ("reports.parquet", "reports.csv")

@@ -280,7 +280,7 @@ def _records(d: int, r: float) -> Floats:
 
 
 def _choices(people: int, k: int) -> list[tuple[int, ...]]:
-    """Every way to draw k starting points among so many records."""
+    """Every way to draw k starting points among the records."""
     return list(itertools.combinations(range(people), k))
 
 

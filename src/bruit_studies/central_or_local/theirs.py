@@ -134,6 +134,6 @@ def labels(results: StudyResults) -> Verdict:
         return confirmed(f"{sentence}: it is not a function of the record alone.", exact=exact)
     return corrected(
         f"Of the centres only. {sentence}, without noise: one who moves from one centre to another changes an entry "
-        "for sure, which no ε covers. Each person can find the own group from the centres.",
+        "for sure, which no ε covers. Each person can find their own group from the centres.",
         exact=exact,
     )

@@ -97,9 +97,7 @@ def run(
     seed: Annotated[int, typer.Option(help="The same seed gives the same results.")] = 0,
     workers: Annotated[
         int | None,
-        typer.Option(
-            "--workers", "--jobs", help="How many processes; all cores unless given, 0 for none but this one."
-        ),
+        typer.Option("--workers", "--jobs", help="How many processes; all cores by default, 0 for none but this one."),
     ] = None,
     out: Annotated[Path, typer.Option(help="The folder for results.")] = FOLDER,
     restart: Annotated[bool, typer.Option("--restart", help="Throw away earlier results of these studies.")] = False,
@@ -143,7 +141,7 @@ def report(
     results: Annotated[Path, typer.Option("--results", help="The folder with results.")] = FOLDER,
     out: Annotated[
         Path | None,
-        typer.Option(help="The page, .html, or the table of claims, .md; report.html beside the results unless given."),
+        typer.Option(help="The page, .html, or the table of claims, .md; report.html beside the results by default."),
     ] = None,
     figures: Annotated[
         Path | None, typer.Option(help="A folder for every figure, as .svg and .png, with its caption as .txt.")

@@ -43,7 +43,7 @@ def opened(address: str, *, new: bool = False, serves: bool = False) -> Store:
 
 
 def keep(store: Store, survey: Path, name: str, *, links: bool = False, public: bool = False) -> tuple[str, bool]:
-    """Put a survey file into a store; a secret for whoever asks, which counts if the survey is new there."""
+    """Put a survey file into a store; a secret for the asker, which counts if the survey is new there."""
     from datetime import UTC, datetime
 
     from bruit.collector import Opened

@@ -27,8 +27,8 @@ def close(
     """Close a survey for good; a retry of a counted report is still acknowledged.
 
     After closing there is one page of results. So where answers came since the last step, say now what becomes of them.
-    With --all they are shown: whoever looked before then sees what these few people sent, which ε protects and the step
-    does not. With --no-all they are forgotten. A survey that closed at its closing time is decided by the same command.
+    With --all they are shown: comparing with the earlier page tells what these few people sent. ε protects them; the
+    step does not. With --no-all they are forgotten. The same command decides for a survey past its closing time.
     """
     from bruit.collector.results import results
     from bruit.collector.results_page import held_back

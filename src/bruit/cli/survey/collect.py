@@ -43,7 +43,7 @@ def collect(
         ),
     ] = None,
     name: Annotated[
-        str | None, typer.Option(help="Its name in the store; the name of the file unless given.", show_default=False)
+        str | None, typer.Option(help="Its name in the store; the name of the file by default.", show_default=False)
     ] = None,
     per: Annotated[
         str | None,

@@ -19,7 +19,7 @@ def handouts(
     address: Annotated[
         str | None,
         typer.Option(
-            help="The link to the page, as in https://…; the name of its file unless given.", show_default=False
+            help="The link to the page, as in https://…; the name of its file by default.", show_default=False
         ),
     ] = None,
     number: Annotated[

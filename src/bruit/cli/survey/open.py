@@ -25,7 +25,7 @@ def open_survey(
     ] = None,
     store: _store.Address = _store.DEFAULT,
     name: Annotated[
-        str | None, typer.Option(help="The name in the link /s/NAME; the name of the file unless given.")
+        str | None, typer.Option(help="The name in the link /s/NAME; the name of the file by default.")
     ] = None,
     links: Annotated[
         bool, typer.Option("--links", help="Take answers with single-use links only; make them by bruit survey links.")
@@ -42,7 +42,7 @@ def open_survey(
         str | None, typer.Option(help="The address of a proxy with https that stands before it, as in 127.0.0.1.")
     ] = None,
     address: Annotated[
-        str, typer.Option(help="What people type, as in https://survey.example.org; host and port unless given.")
+        str, typer.Option(help="What people type, as in https://survey.example.org; host and port by default.")
     ] = "",
     insecure_demo: Annotated[
         bool, typer.Option("--insecure-demo", help="Serve plain http to other machines, where nobody vouches for it.")

@@ -33,7 +33,7 @@ def page(
         typer.Option(help="The store in which the survey is open, for bruit's collector.", show_default=False),
     ] = None,
     name: Annotated[
-        str | None, typer.Option(help="Its name there; the name of the file unless given.", show_default=False)
+        str | None, typer.Option(help="Its name there; the name of the file by default.", show_default=False)
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a page that exists already.")] = False,
 ) -> None:

@@ -16,21 +16,19 @@ def sheet(
     path: Annotated[Path, typer.Argument(metavar="survey.toml", help="The survey.", show_default=False)],
     language: Annotated[
         str | None,
-        typer.Option(
-            help="A language of the survey, en or fr; the first that it has unless given.", show_default=False
-        ),
+        typer.Option(help="A language of the survey, en or fr; the first that it has by default.", show_default=False),
     ] = None,
     channel: Annotated[
         str | None,
         typer.Option(
-            help="How answers come back: collector, codes or paper; as the file says unless given.", show_default=False
+            help="How answers come back: collector, codes or paper; as the file says by default.", show_default=False
         ),
     ] = None,
     links: Annotated[bool, typer.Option("--links", help="People come by single-use links.")] = False,
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="Where the sheet goes; beside the survey as survey.sheet.en.html unless given."
+            "--output", "-o", help="Where the sheet goes; beside the survey as survey.sheet.en.html by default."
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a sheet that exists already.")] = False,

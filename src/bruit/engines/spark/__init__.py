@@ -6,7 +6,7 @@ pickled sum. These are added up by a tree of tasks, so that the driver gets one.
 *Map.* Every partition is mapped where it is, lazily. A block of people is numbered by its partition and its place
 there; under a secure key, by what it holds as well. So whatever Spark runs again gives the same reports, as long as the
 rows come in the same order, and if they do not, nobody gets the noise of another. The `TaskKey` of the job travels with
-the function: whoever can read the job's closures can undo the noise, as they can read the rows.
+the function: someone who can read the job's closures can remove the noise, as they can read the rows.
 
 `tasks` is what tasks do, `pickling` what goes between them and the driver, `jobs` how a job is
 watched and its errors told, `order` which rows keep their order, `lines` CSV. pyspark is imported in these
@@ -38,7 +38,7 @@ from bruit.entropy import Words
 from bruit.errors import DataTypeError, MissingExtraError, ParameterError, translated
 from bruit.laws import Form
 
-#: Up to so many tasks add up parts before the last one does.
+#: The most tasks that add up parts before the last one does.
 _MOST_GROUPS = 32
 
 _KINDS = {

@@ -45,7 +45,7 @@ def result(value: Any) -> bytes:
 
 def received(blob: Any) -> Any:
     """The inverse of both, for bytes that our own driver or tasks made."""
-    return pickle.loads(bytes(blob))  # noqa: S301 -- whoever can put bytes here runs code on the cluster anyway
+    return pickle.loads(bytes(blob))  # noqa: S301 -- someone who can put bytes here runs code on the cluster anyway
 
 
 def _pickled(value: Any, reduced: Callable[[Any], Any]) -> bytes:

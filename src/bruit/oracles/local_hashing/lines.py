@@ -17,7 +17,7 @@ Words = NDArray[np.uint64]
 
 #: The most hashes that a search for the most likely frequencies evaluates: some seconds on one core.
 EM_LIMIT = 10**10
-#: A search that cannot have so many steps within the limit is not begun.
+#: A search that cannot have this number of steps within the limit is not begun.
 EM_LEAST_STEPS = 100
 
 
@@ -76,7 +76,7 @@ def likelihood_step(lines: Words, times: Counts, words: Words, low: Fraction, ga
 
 
 def _steps_allowed(cost: int) -> int:
-    """How many steps of so many hashes are within the limit."""
+    """How many steps of this number of hashes are within the limit."""
     steps = EM_LIMIT // max(cost, 1)
     if steps < EM_LEAST_STEPS:
         raise LimitError(

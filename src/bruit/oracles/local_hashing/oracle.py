@@ -5,7 +5,7 @@ together with their bucket, after randomised response over the g buckets. The re
 for ten, and as accurate as optimised unary encoding; the collector pays, with one hash per person and value.
 
 The hash family is in ``bruit.kernels.hash_family``; it is part of the format of a report. Which values a report
-supports is computed anew for every report: a table of hashes would need few functions, and so a pool, with its error.
+supports is computed for every report: a table of hashes would need few functions, and so a pool, with its error.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class LocalHashing(SupportOracle):
     g
         How many buckets; 0 leaves it to `kind`.
     pool
-        None: everybody draws a function of their own. A number: everybody draws one of so many public functions, the
+        None: each person draws a function of their own. A number: each draws from a public pool of that size, the
         same for all collections. Reports are then three times smaller and can be counted as they come, without keeping
         any; but the estimates have an error that more people do not reduce (`pool_error`). They are unbiased over the
         choice of the pool, not given the pool.
@@ -129,7 +129,7 @@ class LocalHashing(SupportOracle):
 
     @cached_property
     def p(self) -> Fraction:
-        """The exact probability that the own value lies in the reported bucket."""
+        """The exact probability that the true value lies in the reported bucket."""
         return self.law.probability(inside=True)
 
     @cached_property
@@ -268,17 +268,17 @@ class LocalHashing(SupportOracle):
 
     @cached_property
     def law(self) -> TwoLevelLaw:
-        """Given the seed, the own bucket or any bucket."""
+        """Given the seed, the true bucket or any bucket."""
         return TwoLevelLaw.calibrate(self.epsilon, Hash(buckets=self.g, pool=self._pool))
 
     @property
     def _other(self) -> Fraction:
-        """The probability of each bucket that is not the own."""
+        """The probability of each bucket other than the true one."""
         return self.law.probability(inside=False)
 
     @property
     def _keep(self) -> Fraction:
-        """The probability of keeping the own bucket, where otherwise any bucket is drawn."""
+        """The probability of keeping the true bucket, where otherwise any bucket is drawn."""
         return self.p - self._other
 
     @cached_property
@@ -371,7 +371,7 @@ class LocalHashing(SupportOracle):
             others = people.sum() - people
             drawn: Counts = generator.binomial(people, float(self.p)) + generator.binomial(others, float(self.q))
             return drawn
-        # Keep the own bucket with probability p − other; all others draw any bucket, whatever their value.
+        # Keep the true bucket with probability p − other; all others draw any bucket, whatever their value.
         kept = generator.binomial(people, float(self._keep))
         return self._pool.simulate(kept, int((people - kept).sum()), self._words, generator)
 

@@ -25,7 +25,7 @@ POOL_KEY = 1_717_986_918
 
 @dataclass(frozen=True)
 class SeedPool:
-    """So many public hash functions into g buckets, and counts of reports by seed and bucket.
+    """A pool of public hash functions into g buckets, and counts of reports by seed and bucket.
 
     >>> [hex(word) for word in SeedPool(1, 4).seeds[:, 0]]
     ['0xc34f475079f75395', '0x4f4ac845b4dd832f']
@@ -85,7 +85,7 @@ class SeedPool:
         drawn = generator.multinomial(others, np.full(cells, 1 / cells))
 
         def picks(many: int) -> tuple[Counts, Counts]:
-            """Which seeds so many people pick, and how many each: by person or by seed, whichever is less work."""
+            """How many people pick each seed: drawn by person or by seed, whichever is less work."""
             if many > self.size:
                 return np.arange(self.size), generator.multinomial(many, np.full(self.size, 1 / self.size))
             return np.unique(generator.integers(self.size, size=many), return_counts=True)

@@ -1,7 +1,7 @@
 """What a pool of seeds does to an estimate: it adds an error that more people do not mend.
 
 Without a pool each person draws a hash function of their own, so that chance agreements of two values' hashes are drawn
-anew for everybody and average out. With a pool of P functions they average out over P functions only, however many
+fresh for everybody and average out. With a pool of P functions they average out over P functions only, however many
 people answer.
 """
 

@@ -51,7 +51,7 @@ from bruit.tables import Column, Table, digits, html_text
 __all__ = ["Booking", "Entry", "Head", "Ledger", "Line", "Part", "Parts", "Remaining", "SignedHead", "create_keys"]
 
 _LONGEST_LABEL = 200
-#: The δ at which a budget of ρ is told as ε, unless it is said.
+#: The δ at which a budget of ρ is stated as ε, unless it is said.
 USUAL_AT = 1e-6
 #: What stands for a result that is booked, and whose file is not there.
 _LOST = "lost"
@@ -101,7 +101,7 @@ class Ledger(_Shared):
         A budget of ρ-zCDP in place of ε. Releases add the ρ that they prove of themselves. Then `delta` is
         the chance allowed to releases that prove none, and their ε counts as ε²/2.
     at
-        The δ at which ρ is told as ε, 10⁻⁶ unless given.
+        The δ at which ρ is stated as ε, 10⁻⁶ by default.
     zcdp
         Keep ε and δ in ρ: nine tenths of δ are for turning ρ into ε, one tenth for releases that prove none.
 
@@ -142,7 +142,7 @@ class Ledger(_Shared):
         elif rho is not None:
             _check_alone(epsilon=epsilon)
         elif at is not None:
-            raise ParameterError("at is the δ at which ρ is told as ε: give rho, too.")
+            raise ParameterError("at is the δ at which ρ is stated as ε: give rho, too.")
         if rho is None:
             self._epsilon = _checks.positive(epsilon=1.0 if epsilon is None else epsilon)
         else:
@@ -377,7 +377,7 @@ class Ledger(_Shared):
         return self.head_at(len(self))
 
     def head_at(self, entries: int) -> Head:
-        """How far the ledger was after so many entries; the file is read and checked anew from its first line."""
+        """The head of the ledger after a number of entries; the file is read and checked again from its first line."""
         if self._file is None:
             raise LedgerError("A ledger in memory has no head: keep it in a file, with Ledger.open(path, epsilon=...).")
         with self._current() as (books, handle):
@@ -627,7 +627,7 @@ class Ledger(_Shared):
             for line in lines:
                 books.read(line)
         except BaseException:
-            # Half-read books are worth nothing: the next operation reads the file anew.
+            # Half-read books are worth nothing: the next operation reads the file again.
             self._books = Books(self.neighbours)
             raise
 

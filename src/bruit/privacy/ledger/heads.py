@@ -1,8 +1,8 @@
 """Heads: how far a ledger was at some time, signed, so that a rollback, a fork or another history is seen later.
 
 The lines of a ledger are a chain of digests, so that the digest of a line stands for all lines up to it. A head is that
-digest with its number of entries. Whoever keeps a head elsewhere can ask later whether the ledger still has these
-entries as its first ones. The signature (Ed25519) says whose head it is: a file that was written anew, with digests
+digest with its number of entries. The keeper of a head elsewhere can ask later whether the ledger still has these
+entries as its first ones. The signature (Ed25519) says whose head it is: a file that was rewritten, with digests
 that match, has another head, and nobody but the holder of the key signs that.
 
 A head says nothing about entries that were booked after it, and nothing about releases that were never booked.
@@ -91,7 +91,7 @@ class SignedHead:
         ledger
             The ledger as it is now, in a file.
         key
-            The file with the public key of whoever is trusted to sign. The key in the head itself proves nothing.
+            The file with the public key of the trusted signer. The key in the head itself proves nothing.
         """
         self._check_signature(Path(key))
         if ledger.head_at(0).ledger != self.head.ledger:
@@ -105,7 +105,7 @@ class SignedHead:
         if ledger.head_at(self.head.entries) != self.head:
             raise LedgerError(
                 f"Another history: the first {counted(self.head.entries, 'entry')} of the ledger are not those of this "
-                f"head ({self.time}). The file was written anew, or two copies of it were used side by side."
+                f"head ({self.time}). The file was rewritten, or two copies of it were used side by side."
             )
         return now.entries - self.head.entries
 

@@ -168,7 +168,7 @@ def _locked_folder(folder: Path) -> int:
         except BaseException:
             os.close(handle)
             raise
-        os.close(handle)  # it was removed while we waited: whoever comes next would lock another
+        os.close(handle)  # it was removed while we waited: the next process would lock another
 
 
 def create(path: Path, header: bytes) -> None:
@@ -182,7 +182,7 @@ def create(path: Path, header: bytes) -> None:
                 os.link(partial, path)
             except FileExistsError:
                 pass
-            except FileNotFoundError:  # whoever wrote to somebody else's ledger has removed what was unfinished
+            except FileNotFoundError:  # another process has removed what was unfinished
                 if not path.exists():
                     raise
         finally:

@@ -100,7 +100,7 @@ class JointLaw:
         error = _ROUNDING * _roundings(count, 2 * reach + 3) + Fraction(2, 2**_BEYOND_BITS)
         if count * (2 * reach + 1) > MOST_WEIGHTS or 4 * error > whole * _MOST_LOWERED:
             raise LimitError(
-                "The joint method is beyond what it can do here for so many quantiles at this ε: "
+                "The joint method cannot draw this number of quantiles at this ε: "
                 'ask for fewer, use a larger ε, or method="approximate".'
             )
         return cls(tuple(quantiles), places, (whole - 4 * error) / (2 * change), floor_bits, reach, error)
@@ -132,7 +132,7 @@ class JointLaw:
 
 
 def _roundings(count: int, powers: int) -> int:
-    """How many roundings the weight of a vector of so many quantiles has at most, up to so high a power of e^−rate."""
+    """The most roundings in the weight of a vector of quantiles, up to the highest power of e^−rate."""
     return (5 * powers + 5 * count + 10) * (2 * count * count + 5 * count + 1)
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, InitVar, dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Literal, cast
@@ -46,6 +46,7 @@ from bruit.releases.quantiles.points import PLACE_BITS, Integers, PointRun, Reco
 from bruit.releases.quantiles.tree import Node
 from bruit.releases.result import Ends, Result
 from bruit.releases.statistic import CentralNeighbours, Floats, Statistic, codes_by, histogram_of, record_codes
+from bruit.releases.widths import LEVEL, WidthLike
 from bruit.rounding import log_ceiling
 from bruit.tables import digits
 from bruit.typing import Bounds
@@ -58,15 +59,15 @@ METHODS: tuple[Method, ...] = ("auto", "exponential", "inverse-sensitivity", "ap
 
 #: How many cells there are between a pair of bounds, unless declared: as many as domains may have.
 MOST_CELLS = _checks.K_LIMITS[1] - 2
-#: So many records of a cell are told apart; further ones are left out.
+#: The most records of a cell that are told apart; further ones are left out.
 MOST_IN_CELL = 2**PLACE_BITS - 1
-#: So many weights of the joint method are computed in well under a second.
+#: The number of weights of the joint method that is computed in well under a second.
 _QUICK_WEIGHTS = 2 * 10**5
 #: Weights fall by at least this, so that there are at most five million of them, however many records there are.
 _LEAST_STEP = Fraction(1, 2**16)
 #: The quantiles of a declaration that names none.
 QUARTILES = (0.25, 0.5, 0.75)
-#: A range of quantiles has at most so many.
+#: The most quantiles of a range.
 MOST_QUANTILES = 1000
 #: How a quantile is written: as a decimal, or as a fraction.
 _POINT = re.compile(r"[0-9]*\.?[0-9]+|[0-9]+/[0-9]+")
@@ -102,6 +103,9 @@ class Quantiles(Statistic):
     at_least
         A number of records that the table is known to have at least, from elsewhere. Under add-remove, where their
         number is not public, results then have intervals, which hold if that is true.
+    within
+        In place of `epsilon`: by how many ranks any result may miss, but for one time of 20, as in ``"50 ranks"``, or
+        ``Within(0.02, "share", n=5000)``. It holds for the worst of all data, so the ε is larger than most tables need.
 
     Guarantee
     ---------
@@ -136,17 +140,19 @@ class Quantiles(Statistic):
     """
 
     kind: ClassVar[str] = "quantiles"
+    width_unit: ClassVar[str] = "ranks"
     document_policies: ClassVar[tuple[str, ...]] = ("missing", "outside")
 
     column: str | None = None
     _: KW_ONLY
     quantiles: tuple[float, ...]
     bounds: Bounds | Interval | Grid | Dates
-    epsilon: float
+    epsilon: float = math.nan
     neighbours: CentralNeighbours = "add-remove"
     method: Method = "auto"
     cells: int = MOST_CELLS
     at_least: int | None = None
+    within: InitVar[WidthLike | None] = None
 
     @classmethod
     def option_names(cls) -> tuple[str, ...]:
@@ -182,8 +188,9 @@ class Quantiles(Statistic):
         """The quantiles that a declaration names; the quartiles unless it does."""
         return {"quantiles": QUARTILES if at is None else quantile_list(at)}
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, within: WidthLike | None) -> None:
         object.__setattr__(self, "quantiles", checked_quantiles(self.quantiles, _checks.fraction))
+        self._settle(within)
         self._check_privacy()
         object.__setattr__(self, "epsilon", _checks.epsilon(epsilon=self.epsilon))
         _checks.one_of(METHODS, method=self.method)
@@ -202,7 +209,7 @@ class Quantiles(Statistic):
         _ = self.joint  # what it cannot do is found here
         if trees.least_step(self.forest) < _LEAST_STEP:
             raise LimitError(
-                "So many quantiles at this ε are beyond what is exact here: "
+                "This number of quantiles at this ε is beyond what is exact here: "
                 'ask for fewer, use a larger ε, or method="approximate".'
             )
 
@@ -271,6 +278,10 @@ class Quantiles(Statistic):
         """
         _checks.probability(beta=beta)
         return self._asked_order(self._bounds_of_ranks(beta))
+
+    def half_width(self, n: int | None = None, level: float = LEVEL) -> float:
+        """By how many records the rank of any result can miss, but for a probability 1 − level, whatever the data."""
+        return float(np.max(self.rank_error(1 - level)))
 
     def describe_error(self, n: int) -> str:
         """The standard deviation of the ranks where records lie densely."""

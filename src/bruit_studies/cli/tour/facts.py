@@ -136,7 +136,7 @@ class Facts:
 
     @cached_property
     def surveys(self) -> dict[float, Estimate]:
-        """The second question, asked anew at every ε."""
+        """The second question, asked at every ε."""
         answers = self.data["marital-status"]
         return {epsilon: self._survey(self.mechanism(epsilon), answers) for epsilon in EPSILONS}
 

@@ -25,7 +25,7 @@ class Glimpse:
     only
         Values of factors that are kept; a block of the study without any of them is left out.
     repetitions
-        At most so many of each combination.
+        The most of each combination.
     """
 
     study: str

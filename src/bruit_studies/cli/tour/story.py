@@ -54,7 +54,7 @@ def one_person(facts: Facts) -> TourStep:
         (
             "The question: is your income above 50K? Toss a coin that nobody else sees. Heads: tell the truth. "
             "Tails: toss again, and say yes for heads, no for tails.",
-            f"A true answer is then reported {_chance(coins.p)}, its opposite {_chance(coins.q)}. Whoever reads one "
+            f"A true answer is then reported {_chance(coins.p)}, its opposite {_chance(coins.q)}. A reader of one "
             f"report can change their odds by a factor of at most {odds} "
             f"(ε = ln {odds} = {coins.guarantee.epsilon:.4f}): "
             f"from a belief of {_percent(0.5, 0)} to at most {at_most(even)}, whatever was said.",
