@@ -20,7 +20,7 @@ from bruit.releases import SumLaw
 from bruit.tables import counted
 
 _OTHER = (
-    "A transcript is of a model that learns from noisy sums, as NaiveBayes, AdditiveClassifier or KMeans; a local model "
+    "A transcript is of a model that learns from noisy sums, as NaiveBayes, LinearRegression or KMeans; a local model "
     "learns from the reports of its plan, which exact_plan audits."
 )
 
