@@ -44,6 +44,7 @@ CROSS_CUTTING = {
     "studies/test_coverage": "the page docs/coverage.md",
     "studies/test_judgements": "the page docs/explanation/judgements.md",
     "studies/test_verdicts": "the judges of all studies",
+    "survey/test_access": "the page by keyboard, in large letters, dark, narrow and printed",
     "survey/test_browser": "the page in a browser",
     "survey/test_browser_codes": "the page with codes in a browser",
     "survey/test_browser_rounds": "rounds in a browser",

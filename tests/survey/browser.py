@@ -22,7 +22,7 @@ NEXT = "Next"
 DRAW_AGAIN = "I take part: draw and send"
 SEND_AGAIN = "Try again now"
 NOT_SENT = "Not sent yet"
-ALREADY = "You have answered already."
+ALREADY = "You have already answered."
 SOMEBODY_ELSE = "Somebody else answers here"
 
 #: What a page asks the browser to tell about itself: all that outlives a screen or could be looked at by others.
