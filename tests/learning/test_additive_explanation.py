@@ -84,6 +84,7 @@ def test_a_page_shows_every_column_and_loads_nothing(glass: AdditiveClassifier, 
     assert text.count("<svg") == 3
     assert "Importance" in text
     assert "protects nobody" in text  # its noise comes from a seed
+    assert glass.page(rows=ROWS).count("Prediction for row") == 7
     assert "http://" not in text.replace("http://www.w3.org", "")
 
 

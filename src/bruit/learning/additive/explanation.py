@@ -133,12 +133,13 @@ class Explanation(Tabular):
         rows, names, outputs, effects_ = zip(*lines, strict=True) if lines else ((), (), (), ())
         of = [Column("of", outputs, kind="text", write=str)] if len(self.outputs) > 1 else []
         columns = [
-            Column("row", rows, kind="label", write=str),
+            Column("row", rows, kind="label", write=str, hidden=len(self) == 1),
             Column("column", names, kind="label", write=str),
             *of,
             Column("effect", effects_, write=_short),
         ]
-        return Table(f"What the score is made of ({self.outputs[-1]})", columns, noun="line")
+        of_one = f" of {self.outputs[0]}" if len(self.outputs) == 1 else ""
+        return Table(f"What the score{of_one} is made of", columns, noun="line")
 
 
 def shapes_of(fitted: Fitted, outputs: tuple[str, ...], scale: float = 1.0) -> tuple[dict[str, Shape], Floats]:

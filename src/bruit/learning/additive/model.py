@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -36,6 +37,8 @@ HIDDEN = (
 )
 
 
+#: How many rows a page explains.
+_MOST_ROWS = 10
 _IMPORTANCE = (
     "The importance of a column is the mean size of its effect. An effect is what a value adds to the score of an "
     "average record."
@@ -160,20 +163,42 @@ class AdditiveModel(PrivateModel):
         _checks.one_of(self.shapes_, column=column)
         return plot_shape(self.shapes_[column], level=level, ax=ax)
 
-    def page(self, path: str | os.PathLike[str] | None = None, *, level: float = 0.95) -> str:
-        """One HTML page with the importance and the shape of every column; written to a file if a path is given."""
+    def page(
+        self, path: str | os.PathLike[str] | None = None, *, rows: SourceLike | None = None, level: float = 0.95
+    ) -> str:
+        """One HTML page with the importance and the shape of every column.
+
+        Parameters
+        ----------
+        path
+            A file to write it to.
+        rows
+            Rows whose predictions are explained on the page, ten at most. The page then shows their effects.
+        level
+            How often a band should cover the effect without noise, point by point.
+        """
         check_is_fitted(self)
         from bruit.figures import picture, plot_importances, plot_shape
 
         shapes = [self.shapes_[name] for name in self._by_importance]
         parts = [Section(shape.name, figure=picture(plot_shape(shape, level=level))) for shape in shapes]
         first = Section("Importance", (_IMPORTANCE,), figure=picture(plot_importances(self.importances_)))
+        if rows is not None:
+            parts += self._explained_sections(rows)
         simulated = " Its noise comes from a seed, so it protects nobody." if self.simulated_ else ""
         lead = f"{type(self).__name__}: {self.guarantee_}.{simulated}"
         text = render(Page("What the model has learned", lead, (first, *parts), _BANDS.format(interval_of(level))))
         if path is not None:
             documents.write_text(Path(path), text)
         return text
+
+    def _explained_sections(self, rows: SourceLike) -> list[Section]:
+        """What the predictions for some rows are made of, a section for each."""
+        whole = self.explain(rows)
+        singles = [
+            replace(whole, effects=whole.effects[place : place + 1]) for place in range(min(len(whole), _MOST_ROWS))
+        ]
+        return [Section(f"Prediction for row {place}", table=own.table()) for place, own in enumerate(singles)]
 
     @property
     def _by_importance(self) -> list[str]:

@@ -105,7 +105,7 @@ class AdditiveRegressor(RegressorMixin, AdditiveModel):  # type: ignore[misc] # 
     Error
     -----
     A sum of a cell has noise of standard deviation about 7·K/ε records at the bound of the target, for Laplace noise.
-    Shapes are fitted from 4,200·K/ε records on (Gaussian noise at δ = 10⁻⁶: about 3,700·√K/ε).
+    Shapes are fitted from 4,200·K/ε records on (Gaussian noise at δ = 10⁻⁶: about 4,500·√K/ε).
 
     References
     ----------
