@@ -29,6 +29,7 @@ from bruit.errors import BruitError, DataError, FormatError, MissingError, in_co
 from bruit.learning import (
     AdditiveClassifier,
     AdditiveRegressor,
+    DeclaredScaler,
     KMeans,
     LinearRegression,
     LocalNaiveBayes,
@@ -296,6 +297,11 @@ def _of_models() -> Iterator[tuple[str, Verb, list[Any]]]:
         "KMeans": (
             KMeans(2, epsilon=1.0, bounds=(0, 1)),
             KMeans(2, epsilon=1.0, bounds={"x": (0, 1)}),
+            lambda column: None,
+        ),
+        "DeclaredScaler": (
+            DeclaredScaler(bounds=(0, 1)),
+            DeclaredScaler(bounds={"x": (0, 1)}),
             lambda column: None,
         ),
         "LocalPrivatizer": (

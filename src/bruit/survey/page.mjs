@@ -885,7 +885,7 @@ function start(survey) {
   function forward() {
     if (wrongAt(step)) {
       complain(step, wrongAt(step));
-      document.querySelector(`#q${step} input`).focus();
+      inputOf(step).focus();
       return;
     }
     guard();
@@ -938,6 +938,7 @@ function start(survey) {
     return { low: label(question, 0), high: label(question, last), step: figure(question.step) };
   }
 
+  /** Boxes to check, in a shadow tree: Firefox writes which boxes of a document are checked into a file of its own. */
   function choices(question, row) {
     const several = question.kind === "several";
     const inputs = question.labels[language].map((_, code) => {
@@ -950,8 +951,18 @@ function start(survey) {
       });
       return input;
     });
-    if (question.kind === "scale") return scale(question, inputs);
-    return inputs.map((input, code) => choice(input, question.labels[language][code]));
+    const boxes = () => inputs.map((input, code) => choice(input, question.labels[language][code]));
+    const parts = question.kind === "scale" ? scale(question, inputs) : boxes();
+    const host = element("div", { class: "choices" });
+    const style = document.querySelector("style").cloneNode(true); // the policy knows its hash
+    host.attachShadow({ mode: "open" }).append(style, ...parts.flat());
+    return host;
+  }
+
+  /** The first input of a question. */
+  function inputOf(row) {
+    const own = document.getElementById(`q${row}`);
+    return (own.querySelector(".choices")?.shadowRoot ?? own).querySelector("input");
   }
 
   const choice = (input, content) => (
@@ -1048,7 +1059,7 @@ function start(survey) {
     if (wrong.some(Boolean)) {
       if (hasSteps()) go(wrong.findIndex(Boolean));
       wrong.forEach((name, row) => document.getElementById(`q${row}`) && complain(row, name));
-      document.querySelector(`#q${wrong.findIndex(Boolean)} input`).focus();
+      inputOf(wrong.findIndex(Boolean)).focus();
       return undefined;
     }
     return drawAndSend();
