@@ -97,6 +97,10 @@ class PrivateModel(ReadableDocstring, BaseEstimator):  # type: ignore[misc] # sc
 
     #: Whether columns may be categories.
     _categorical: ClassVar[bool] = False
+    #: Whether a list of two numbers means bounds and not labels.
+    _lists_are_bounds: ClassVar[bool] = False
+    #: Whether numbers may be missing, where their grid declares that as a category.
+    _gaps: ClassVar[bool] = False
     #: Whether there is a target.
     _supervised: ClassVar[bool] = True
 
@@ -127,7 +131,9 @@ class PrivateModel(ReadableDocstring, BaseEstimator):  # type: ignore[misc] # sc
         if self.ledger is not None and not hasattr(self.ledger, "spend"):
             raise ParameterTypeError("ledger must be a bruit.Ledger, or a part of one.")
         seed_of(self.rng, self.random_state, draw=False)
-        features = Features.declared(self.bounds, categorical=self._categorical)
+        features = Features.declared(
+            self.bounds, categorical=self._categorical, gaps=self._gaps, lists_are_bounds=self._lists_are_bounds
+        )
         _ = self._times
         if self.person is not None and features.names is None:
             raise ParameterError(
