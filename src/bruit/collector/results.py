@@ -30,6 +30,8 @@ __all__ = ["Group", "QuestionResult", "SurveyResults", "results"]
 
 #: How often intervals cover the truth.
 LEVEL = 0.95
+#: The most people of whom an estimate in people is stated, besides that in shares.
+CLASS = 200
 #: Of how many answers one is taken to be forged, where it is said what forged answers could have moved.
 ONE_IN = 20
 
@@ -82,6 +84,9 @@ class QuestionResult:
         How many of the reports are taken to be forged.
     moved
         By how much these could have moved an estimate; None for the margin of tables, of which no bound is stated.
+    respondents
+        The estimate for the people who answered and nobody else, whose interval is narrower; None unless they are few
+        and all of them reported on it.
     """
 
     name: str
@@ -93,6 +98,7 @@ class QuestionResult:
     promised: float | None = None
     forged: int = 0
     moved: float | None = None
+    respondents: Estimate | NumberEstimate | None = None
 
     @property
     def table(self) -> Table | None:
@@ -376,7 +382,15 @@ class _Round(NamedTuple):
             promised=promised,
             forged=forged,
             moved=alarm.largest_shift(plan, name) * forged / n if name in plan.mechanisms else None,
+            respondents=self._respondents(name),
         )
+
+    def _respondents(self, name: str) -> Estimate | NumberEstimate | None:
+        """The estimate for those who answered, where they are few enough to be thought of as a class."""
+        plan = self.survey.plan
+        if self.survey.has_rounds or self.whole.n > CLASS or plan.design.reported(name, self.whole) != self.whole.n:
+            return None
+        return plan.estimate(self.whole, "people")[name]
 
     def _group(self, name: str, some: _People, *, is_shown: bool) -> Group:
         n = 0 if some.tally is None else self.survey.plan.design.reported(name, some.tally)

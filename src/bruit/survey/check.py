@@ -125,8 +125,8 @@ class Check:
     def verdict(self) -> str:
         """Whether to ask, in a sentence."""
         if self._obstacles:
-            return "Verdict: do not ask yet. Change what is marked first."
-        if len(self.warnings) > len(self._obstacles):
+            return "Verdict: do not ask yet. First see to what is marked change."
+        if self.warnings:
             return "Verdict: you can ask. First weigh what is marked unwise."
         return "Verdict: nothing speaks against asking."
 

@@ -26,7 +26,8 @@ def handouts(
         ),
     ] = None,
     number: Annotated[
-        int | None, typer.Option(help="How many slips; one for each expected person by default.", show_default=False)
+        int | None,
+        typer.Option(help="How many slips; the expected people and some spare ones by default.", show_default=False),
     ] = None,
 ) -> None:
     """Write slips with boxes for codes, and a poster with the link, its QR code and the hash of the page."""

@@ -111,13 +111,22 @@ def _questions(shown: SurveyResults) -> Iterator[tuple[str, QuestionResult]]:
 
 def _lines(survey: Survey, question: QuestionResult, words: Mapping[str, str]) -> Iterator[str]:
     """The estimate of a question in words, those of its groups that can be compared, and what is not shown."""
-    from bruit.collector.sentences import group_caption, hidden_groups, hidden_question, leaves_open, sentence
+    from bruit.collector.sentences import (
+        group_caption,
+        hidden_groups,
+        hidden_question,
+        leaves_open,
+        respondents,
+        sentence,
+    )
 
     if question.hidden:
         yield f"{question.name}: {hidden_question(survey, question, words)}"
         return
     own = survey.languages[0]
     yield f"{question.name}: {sentence(survey, question.name, question.answer, words, own)}"
+    if line := respondents(survey, question, words, own):
+        yield f"{question.name}: {line}"
     for name, some in groupby(question.groups, key=lambda group: group.question):
         groups, by = list(some), f"{question.name} by {name}: "
         for group in groups:
