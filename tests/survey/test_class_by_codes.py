@@ -104,7 +104,7 @@ def test_codes_are_read_from_standard_input_and_shown_at_once(teacher) -> None:
     codes = "\n".join(pupils(Survey.load("class.toml"), 20))
     output = teacher("bruit survey collect class.toml", input=codes)
     assert "Counted: 20 answers of 60 people; new: 20 codes." in output
-    assert "Estimate of answer by GRR from 20 reports" in output
+    assert "Answers to 'answer', estimated from 20 reports" in output
     assert "That everybody counts once is not assured" in output
     assert "class: 20 answers." in output
     assert "Nothing of this is kept. --store class.sqlite keeps it" in output

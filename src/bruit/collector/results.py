@@ -24,7 +24,7 @@ from bruit.errors import ParameterError
 from bruit.estimation import Estimate, NumberEstimate, TableEstimate, Tally
 from bruit.oracles import Series
 from bruit.survey import Survey
-from bruit.tables import Table
+from bruit.tables import Table, counted
 
 __all__ = ["Group", "QuestionResult", "SurveyResults", "results"]
 
@@ -103,7 +103,10 @@ class QuestionResult:
     @property
     def table(self) -> Table | None:
         """The estimate as a table."""
-        return None if self.answer is None else self.answer.table(LEVEL)
+        if self.answer is None:
+            return None
+        title = f"Answers to {self.name!r}, estimated from {counted(self.n or 0, 'report')}"
+        return replace(self.answer.table(LEVEL), title=title)
 
 
 @dataclass(frozen=True)
