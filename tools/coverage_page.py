@@ -1,4 +1,4 @@
-"""Write docs/coverage.md: what the documents hold, item by item, where each works here, and what is missing.
+"""Write docs/reference/coverage.md: what the documents hold, item by item, where each works here, and what is missing.
 
 Claims are taken from the studies themselves. `ITEMS` adds what is no claim: definitions, algorithms, listings,
 exercises, experiments and figures. Run ``python tools/coverage_page.py`` after changing either; a test compares the
@@ -7,6 +7,7 @@ page with what this writes.
 
 from __future__ import annotations
 
+import posixpath
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,15 +19,16 @@ from bruit.errors import ParameterError
 from bruit.tables import typeset
 from bruit_studies import DOCUMENTS, Study, all_studies
 
-PAGE = Path(__file__).parents[1] / "docs" / "coverage.md"
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "coverage.md"
 
 HEADER = """\
 <!-- Written by tools/coverage_page.py from the studies and its own list: change them, then run it again. -->
 
 # Coverage
 
-What the documents hold, item by item, and where it works: {summary}. Every claim that a
-[study](studies.md) judges is an item; its verdict stands on [Claims](claims.md).
+For students and teachers of the courses that bruit follows: every item of their documents, and where it works here.
+Of all items: {summary}. Every claim that a [study](../how-to/run_the_studies.md) judges is an item. Its verdict
+stands on [Claims](claims.md).
 """
 
 State: TypeAlias = Literal["works", "partly", "missing"]
@@ -238,7 +240,8 @@ def page() -> str:
     """The page."""
     items = [*ITEMS, *claimed(all_studies())]
     states = Counter(item.state for item in items)
-    summary = f"of {len(items)} items {states['works']} work, {states['partly']} partly, {states['missing']} not yet"
+    works, partly, missing = (states[state] for state in ("works", "partly", "missing"))
+    summary = f"{len(items)} in all, {works} work, {partly} work partly, {missing} do not work yet"
     lines = [HEADER.format(summary=summary)]
     for document, citation in DOCUMENTS.items():
         own = [item for item in items if item.document == document]
@@ -264,7 +267,7 @@ def _link(target: str) -> str:
     if kind == "study":
         return f"`bruit study run {name}`"
     if target.startswith("docs/"):
-        return f"[{target.removeprefix('docs/')}]({target.removeprefix('docs/')})"
+        return f"[{target.removeprefix('docs/')}]({posixpath.relpath(target, 'docs/reference')})"
     return f"`{target}`"
 
 

@@ -27,7 +27,7 @@ def _letters(text):
 
 def _labels():
     """The label of each claim on the page of claims."""
-    rows = [line.split(" | ") for line in (DOCS / "claims.md").read_text(encoding="utf-8").splitlines()]
+    rows = [line.split(" | ") for line in (DOCS / "reference" / "claims.md").read_text(encoding="utf-8").splitlines()]
     shown = {_letters(row[0]): row[2].strip("*") for row in rows if len(row) > 3}
     return {name: shown[_letters(typeset(claim.statement))] for name, claim in CLAIMS.items()}
 
@@ -59,7 +59,7 @@ def test_a_label_that_disagrees_is_caught():
     assert [name for name, label in [("warner-ratio", "refuted")] if _labels()[name] != label] == ["warner-ratio"]
 
 
-@pytest.mark.parametrize("page", ["guides/add_a_study.md", "../src/bruit_studies/README.md"])
+@pytest.mark.parametrize("page", ["how-to/add_a_study.md", "../src/bruit_studies/README.md"])
 def test_the_rule_for_fairness_stands_where_studies_are_written(page):
     text = " ".join((DOCS / page).read_text(encoding="utf-8").split())
     assert "strongest reading" in text

@@ -9,7 +9,7 @@ import pytest
 
 from ..surveys import MANY, ONE
 from . import browser as browsers
-from .browser import text
+from .browser import ALL, text
 from .test_browser import page_of, violations
 
 pytestmark = pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
@@ -23,20 +23,20 @@ BUTTONS = {
 EVERY = MANY.replace("from = 1\nto = 5", "from = 0\nto = 10\nrefusal = true")
 
 #: What is wider than the screen, or cut off inside a button, a label or a field.
-WIDE = """() => [
+WIDE = f"""() => [
   ...(document.documentElement.scrollWidth > innerWidth ? ["page"] : []),
-  ...[...document.querySelectorAll("button, .choice, .step, input[type=text], summary, legend")]
+  ...{ALL}("button, .choice, .step, input[type=text], summary, legend")
     .filter((part) => part.scrollWidth > part.clientWidth + 1 && part.clientWidth).map((part) => part.outerHTML),
 ]"""
 #: What a thumb may miss: below 44 CSS pixels high, or narrower than that; a step of a long scale may be 24 wide.
-SMALL = """() => [...document.querySelectorAll("button, .choice, .step, summary, input[type=text]")]
+SMALL = f"""() => {ALL}("button, .choice, .step, summary, input[type=text]")
   .map((part) => [part, part.getBoundingClientRect()])
   .filter(([part, box]) => box.height && (box.height < 44 || box.width < (part.matches(".step") ? 24 : 44)))
   .map(([part]) => part.outerHTML)"""
 #: What moves.
-MOVING = """() => [
+MOVING = f"""() => [
   ...document.getAnimations().map(() => "animation"),
-  ...[...document.querySelectorAll("*")].map((part) => [part, getComputedStyle(part)])
+  ...{ALL}("*").map((part) => [part, getComputedStyle(part)])
     .filter(([, style]) => style.transitionDuration !== "0s" || style.animationName !== "none"
       || style.scrollBehavior !== "auto").map(([part]) => part.tagName),
 ]"""
@@ -115,7 +115,7 @@ def test_keyboard_and_screen_reader_go_through_every_question_in_its_order(write
         for _ in range(12):
             tab.keyboard.press("Tab")
             wanted = tab.get_by_role(role, name=name, exact=True)
-            if wanted.count() and wanted.evaluate("(element) => element === document.activeElement"):
+            if wanted.count() and wanted.evaluate(browsers.HAS_FOCUS):
                 return
         raise AssertionError(f"{name} cannot be reached")
 
@@ -157,9 +157,9 @@ def test_the_order_of_the_page_is_the_order_on_the_screen(write, visit):
     tab = visit(page_of(write(EVERY)))
     for name in screens(tab):
         boxes = tab.evaluate(
-            """() => [...document.querySelectorAll("main :is(button, input, summary)")]
+            f"""() => {ALL}("button, input, summary")
               .filter((part) => part.checkVisibility()).map((part) => part.getBoundingClientRect())
-              .map(({ top, left, bottom }) => [top, left, bottom])"""
+              .map(({{ top, left, bottom }}) => [top, left, bottom])"""
         )
         pairs = list(itertools.pairwise(boxes))
         if name != "summary":  # its last line may be behind the buttons, which stay at the thumb
@@ -189,6 +189,7 @@ def test_a_number_is_reached_by_large_buttons_by_larger_steps_and_by_typing(writ
     tab = visit(page_of(write(NUMBER)))
     tab.get_by_role("button", name="I take part", exact=True).click()
     field = tab.get_by_role("textbox")
+    field.wait_for()
     names = [button.get_attribute("aria-label") for button in tab.locator(".number button").all()]
     assert names == ["0.5 less", "0.5 more", "2 less", "2 more"]
 

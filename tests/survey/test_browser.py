@@ -743,7 +743,7 @@ def test_the_page_can_be_used_by_keyboard_alone(one, visit, collector):
     def press_until(role, name):
         for _ in range(12):
             tab.keyboard.press("Tab")
-            if tab.get_by_role(role, name=name, exact=True).evaluate("(element) => element === document.activeElement"):
+            if tab.get_by_role(role, name=name, exact=True).evaluate(browsers.HAS_FOCUS):
                 return
         raise AssertionError(f"{name} cannot be reached")
 

@@ -393,7 +393,8 @@ class _Round(NamedTuple):
         plan = self.survey.plan
         if self.survey.has_rounds or self.whole.n > CLASS or plan.design.reported(name, self.whole) != self.whole.n:
             return None
-        return plan.estimate(self.whole, "people")[name]
+        answer: Estimate | NumberEstimate = plan.estimate(self.whole, "people")[name]
+        return answer
 
     def _group(self, name: str, some: _People, *, is_shown: bool) -> Group:
         n = 0 if some.tally is None else self.survey.plan.design.reported(name, some.tally)

@@ -329,10 +329,12 @@ class Check:
 
     def _method(self) -> list[str]:
         count, design = len(self.survey.units), self.survey.plan.design
+        if design.counted_tables and count == 1:
+            return ["Each person reports the answers to all questions together, as one randomised combination."]
         if design.counted_tables:
             return [
-                f"Each person reports one of {counted(count, 'table')} of answers, whole: about "
-                f"{self.people / count:.0f} on each."
+                f"Each person reports one of {count} tables of answers, drawn by chance: about "
+                f"{self.people / count:.0f} people on each."
             ]
         if design.draws is None or design.card_kind is None:
             return []

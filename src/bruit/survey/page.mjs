@@ -886,7 +886,7 @@ function start(survey) {
   function forward() {
     if (wrongAt(step)) {
       complain(step, wrongAt(step));
-      document.querySelector(`#q${step} input`).focus();
+      inputOf(step).focus();
       return;
     }
     guard();
@@ -939,6 +939,7 @@ function start(survey) {
     return { low: label(question, 0), high: label(question, last), step: figure(question.step) };
   }
 
+  /** Boxes to check, in a shadow tree: Firefox writes which boxes of a document are checked into a file of its own. */
   function choices(question, row) {
     const several = question.kind === "several";
     const inputs = question.labels[language].map((_, code) => {
@@ -951,8 +952,18 @@ function start(survey) {
       });
       return input;
     });
-    if (question.kind === "scale") return scale(question, inputs);
-    return yesFirst(question, inputs.map((input, code) => choice(input, question.labels[language][code])));
+    const boxes = () => yesFirst(question, inputs.map((input, code) => choice(input, question.labels[language][code])));
+    const parts = question.kind === "scale" ? scale(question, inputs) : boxes();
+    const host = element("div", { class: "choices" });
+    const style = document.querySelector("style").cloneNode(true); // the policy knows its hash
+    host.attachShadow({ mode: "open" }).append(style, ...parts.flat());
+    return host;
+  }
+
+  /** The first input of a question. */
+  function inputOf(row) {
+    const own = document.getElementById(`q${row}`);
+    return (own.querySelector(".choices")?.shadowRoot ?? own).querySelector("input");
   }
 
   /** Yes stands before no on the screen; their codes stay as they are. */
@@ -1052,7 +1063,7 @@ function start(survey) {
     if (wrong.some(Boolean)) {
       if (hasSteps()) go(wrong.findIndex(Boolean));
       wrong.forEach((name, row) => document.getElementById(`q${row}`) && complain(row, name));
-      document.querySelector(`#q${wrong.findIndex(Boolean)} input`).focus();
+      inputOf(wrong.findIndex(Boolean)).focus();
       return undefined;
     }
     return drawAndSend();
