@@ -1,9 +1,9 @@
 """Codes that people handed in, counted in a store as reports are, and each of them once.
 
 The store keeps the hash of a code's id and of the whole code until the survey is closed, then neither. These hashes
-are no secret: an id is short, so that whoever has the store can try all codes and read each single report, as whoever
-has the file can. Of a submitter nothing is kept: among the codes of one submitter the one that the store knows already
-counts, or the first, so that a file that grows can be collected again as long as it keeps its old rows.
+are no secret: an id is short, so that a reader of the store can try all codes and read each single report, as a
+reader of the file can. Nothing is kept of a submitter: of the codes of one submitter the one that the store knows
+counts, or the first. So a file that grows can be collected again as long as it keeps its old rows.
 """
 
 from __future__ import annotations

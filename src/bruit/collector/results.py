@@ -79,7 +79,7 @@ class QuestionResult:
     groups
         The same for groups of people; none if it is hidden.
     now, promised
-        Half the width of the intervals: the widest one now, and what so many people as expected give; None if unknown.
+        Half the width of the intervals: the widest one now, and that of the expected number of people; None if unknown.
     forged
         How many of the reports are taken to be forged.
     moved

@@ -188,7 +188,7 @@ def _member(survey: Survey, group: Group, own: str) -> str:
 
 
 def answers(number: int, words: Mapping[str, str]) -> str:
-    """So many answers."""
+    """A number of answers, in words."""
     return words["answers_one" if number == 1 else "answers_many"].format(n=number)
 
 

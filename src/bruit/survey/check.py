@@ -291,7 +291,7 @@ class Check:
             "People answer once in an epoch; its other rounds send again from what was drawn then, so that a change of "
             "answers shows in the next epoch."
             if rounds > 1
-            else "People answer anew in every round.",
+            else "People answer again in every round.",
         ]
 
     def _about_codes(self) -> dict[str, Any]:

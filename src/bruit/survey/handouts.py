@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: How many slips are printed where nobody says how many people there are, and at most.
 SLIPS = 30
 MOST_SLIPS = 2_000
-#: Of the expected people, one in so many gets a spare slip; there are at least three.
+#: There is one spare slip for this number of expected people, and at least three.
 SPARE = 10
 #: What is written in place of letters that codes do not have.
 _INSTEAD = (("I, L", "1"), ("O", "0"), ("U", "V"))
@@ -46,9 +46,7 @@ class Handouts:
 
     def __post_init__(self) -> None:
         if self.survey.digest.encode() not in self.page:
-            raise ParameterError(
-                "The page must be that of this survey: write it anew by bruit survey page --code, and pass on that one."
-            )
+            raise ParameterError("The page must be that of this survey: write it again with bruit survey page --code.")
         for language in self.survey.languages:
             known = {*self._words(language), _LATER}
             missing = [name for name in TEXTS["en"] if name.startswith(PRINT) and name not in known]
