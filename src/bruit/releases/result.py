@@ -29,6 +29,8 @@ Ends = Callable[[float], Any]
 #: The levels whose intervals a document has, besides the one asked for.
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 _ENDS = ("lower", "upper")
+#: The columns of a file of results.
+_FILE_COLUMNS = ("statistic", "column", "group", "label", "value", "error", *_ENDS)
 #: How people read the column `error`.
 STANDARD_DEVIATION = "error (sd)"
 
@@ -147,6 +149,10 @@ class Result(Tabular):
             return number
         half = 1.96 * float(errors.min())
         return lambda value: rounded(value, half)
+
+    def attributes(self) -> dict[str, list[str]]:
+        """The label of each value by attribute, for results that have several; nothing for others."""
+        return {}
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
         """Plain values, for documents and programs."""
@@ -275,12 +281,20 @@ class Results(Mapping[str, Result]):
                 Column("column", columns, kind="text", write=lambda text: text or "", hidden=not any(columns)),
                 Column("group", groups, kind="text", write=label, hidden=not any(groups)),
                 Column("label", labels, "", "text", label),
+                *self._attribute_columns(),
                 Column("value", values if all(isinstance(value, int) for value in values) else _mixed(values)),
                 Column("error", errors, STANDARD_DEVIATION, write=digits(3)),
                 _interval_column(intervals, level),
             ],
             noun="value",
         )
+
+    def _attribute_columns(self) -> list[Column]:
+        """A column for each attribute of tables, for programs; a name that the file has already is left out."""
+        parts = [(len(result), result.attributes()) for result in self.values()]
+        names = dict.fromkeys(name for _, own in parts for name in own if name not in _FILE_COLUMNS)
+        columns = {name: [label for many, own in parts for label in own.get(name, [""] * many)] for name in names}
+        return [Column(name, labels, kind="text", write=str, hidden=True) for name, labels in columns.items()]
 
     def to_json(self, level: float = 0.95) -> str:
         """The results as one document of format ``bruit.results/1``."""

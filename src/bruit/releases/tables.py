@@ -95,6 +95,27 @@ class TablesResult(Result):
         kept = [name for name in own if name in names]
         return np.asarray(np.transpose(margin, [kept.index(name) for name in names]), np.float64)
 
+    def attributes(self) -> dict[str, list[str]]:
+        """The label of each cell by attribute, with nothing where a table does not have it.
+
+        >>> from bruit.releases import release
+        >>> tables = Tables({"sex": ["F", "M"], "smokes": ["no", "yes"]}, epsilon=1.0)
+        >>> release({"sex": ["F"], "smokes": ["no"]}, tables, rng=7).attributes()
+        {'sex': ['F', 'F', 'M', 'M'], 'smokes': ['no', 'yes', 'no', 'yes']}
+        """
+        if "by" in self.statistic:
+            return {}
+        known = {
+            own.name: list(map(label, own.labels)) for own in map(Attribute.from_dict, self.statistic["attributes"])
+        }
+        cells: dict[str, list[str]] = {name: [] for name in known}
+        for names in self.statistic["tables"]:
+            for cell in itertools.product(*(known[name] for name in names)):
+                place = dict(zip(names, cell, strict=True))
+                for name, labels in cells.items():
+                    labels.append(place.get(name, ""))
+        return cells
+
     def table(self, level: float = 0.95) -> Table:
         """Every cell: columns group (the table), label (the cell), value, error, lower and upper."""
         plain = super().table(level)
