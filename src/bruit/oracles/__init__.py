@@ -8,9 +8,11 @@ from bruit.oracles.bits import BitOracle
 from bruit.oracles.choosing import Choice, OracleRanking, choose, people_needed
 from bruit.oracles.hadamard_response import HadamardResponse
 from bruit.oracles.local_hashing import LocalHashing
+from bruit.oracles.longitudinal import PANELS, one_report, panel
 from bruit.oracles.memory import Memory
 from bruit.oracles.messages import SetOracle
 from bruit.oracles.named import NAMES, from_dict, oracle
+from bruit.oracles.panel_ranking import PanelChoice, PanelRanking, choose_panel
 from bruit.oracles.projective_geometry import ProjectiveGeometry
 from bruit.oracles.randomized_response import RandomizedResponse
 from bruit.oracles.repeated import Repeated
@@ -20,6 +22,7 @@ from bruit.oracles.unary_encoding import UnaryEncoding
 
 __all__ = [
     "NAMES",
+    "PANELS",
     "BitOracle",
     "Choice",
     "HadamardResponse",
@@ -27,6 +30,8 @@ __all__ = [
     "Memory",
     "Oracle",
     "OracleRanking",
+    "PanelChoice",
+    "PanelRanking",
     "ProjectiveGeometry",
     "RandomizedResponse",
     "Repeated",
@@ -36,8 +41,11 @@ __all__ = [
     "SubsetSelection",
     "UnaryEncoding",
     "choose",
+    "choose_panel",
     "from_dict",
+    "one_report",
     "oracle",
+    "panel",
     "people_needed",
 ]
 
