@@ -12,8 +12,8 @@ from bruit.errors import BruitError, LimitError, ParameterError
 from bruit.oracles import PANELS, Memory, RandomizedResponse, Repeated, one_report, panel
 from bruit.oracles.longitudinal import protocol, real_epsilon
 
-#: Those that one oracle or panel stands for; L-ADP is one of them.
-OWN = [name for name in PANELS if name != "L-ADP"]
+#: Those that keep one memo; L-ADP is one of them, and tests/oracles/test_longitudinal_hashing.py has the others.
+OWN = [name for name in PANELS if name not in ("L-ADP", "LOLOHA", "BiLOLOHA")]
 BITS = ["L-SUE", "L-OSUE", "L-OUE", "L-SOUE"]
 
 
@@ -32,9 +32,9 @@ def second_step(design):
     """P(report | memo) for all pairs."""
     messages = len(design.memo.matrix()[0])
     if design.second is None and isinstance(design.oracle, RandomizedResponse):
-        keep = float(design.repeated.keep)
+        keep = float(design.panel.keep)
         return keep * np.eye(messages) + (1 - keep) / messages
-    flip = (1 - float(design.repeated.keep)) / 2 if design.second is None else None
+    flip = (1 - float(design.panel.keep)) / 2 if design.second is None else None
     shown, hidden = (1 - flip, flip) if flip is not None else (float(design.second.p), float(design.second.q))
     chance = {(1, 1): shown, (1, 0): 1 - shown, (0, 1): hidden, (0, 0): 1 - hidden}
     bits = [[m >> place & 1 for place in range(design.oracle.size)] for m in range(messages)]
@@ -136,7 +136,7 @@ def test_the_second_steps_are_those_of_the_papers(report, epoch):
         "L-OSUE": (a * b - 1) / ((a - 1) * (b + 1)),
     }
     for name, p in shown.items():
-        assert (1 + float(at(name, report, epoch).repeated.keep)) / 2 == pytest.approx(p, rel=1e-12)
+        assert (1 + float(at(name, report, epoch).panel.keep)) / 2 == pytest.approx(p, rel=1e-12)
     roots = {
         "L-OUE": (4 * a * (b - 1), 2 * a + 2 + 2 * b - 6 * a * b, 2 * a + 1 - 3 * b),
         "L-SOUE": (
@@ -180,11 +180,11 @@ VARIANCES = [
 def reported_scores(design, rounds, people=400_000):
     """The mean score over rounds of each person for a value that nobody has; real reports of stored memos."""
     values = np.zeros(people, np.int64)
-    if design.repeated is None:
+    if design.panel is None:
         reports = [design.oracle.privatize(values, rng=9)]
     else:
-        memos = design.repeated.memoize(values, rng=1)
-        reports = [design.repeated.answer(memos, rng=2 + number) for number in range(rounds)]
+        memos = design.panel.memoize(values, rng=1)
+        reports = [design.panel.answer(memos, rng=2 + number) for number in range(rounds)]
     return np.mean([design.oracle.scores(own)[:, 1] for own in reports], axis=0)
 
 

@@ -9,6 +9,7 @@ from bruit.oracles.choosing import Choice, OracleRanking, choose, people_needed
 from bruit.oracles.hadamard_response import HadamardResponse
 from bruit.oracles.local_hashing import LocalHashing
 from bruit.oracles.longitudinal import PANELS, one_report, panel
+from bruit.oracles.longitudinal_hashing import LongitudinalHashing
 from bruit.oracles.memory import Memory
 from bruit.oracles.messages import SetOracle
 from bruit.oracles.named import NAMES, from_dict, oracle
@@ -27,6 +28,7 @@ __all__ = [
     "Choice",
     "HadamardResponse",
     "LocalHashing",
+    "LongitudinalHashing",
     "Memory",
     "Oracle",
     "OracleRanking",

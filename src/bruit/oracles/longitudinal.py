@@ -1,10 +1,10 @@
-"""Longitudinal protocols by their published names: L-SUE, L-OSUE, L-GRR, L-ADP, L-OUE, L-SOUE.
+"""Longitudinal protocols by their published names: L-SUE, L-OSUE, L-GRR, L-ADP, L-OUE, L-SOUE, LOLOHA, BiLOLOHA.
 
 Each draws a memo at ε∞ and randomises it again in every round, at ε₁ for one report. L-SUE and L-OSUE are `Repeated`
 SUE and OUE, to the last digit. L-GRR is `Repeated` GRR at the ε that its second step really has, which is below ε₁ for
 more than two values. L-OUE and L-SOUE have a second step that `Repeated` does not have. They are offered for one round:
-one report of L-OSUE is OUE, which has the least variance of all unary encodings. ``longitudinal.proof.md`` has the
-argument.
+one report of L-OSUE is OUE, which has the least variance of all unary encodings. LOLOHA is `LongitudinalHashing` with
+the published number of buckets, at its real ε₁. ``longitudinal.proof.md`` has the argument.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.laws import BitsLaw, Subset
 from bruit.laws.words import WORDS
 from bruit.oracles.base import Oracle
+from bruit.oracles.local_hashing import LocalHashing
+from bruit.oracles.longitudinal_hashing import BUCKET_LIMIT, LongitudinalHashing, published_buckets
 from bruit.oracles.named import oracle
 from bruit.oracles.randomized_response import RandomizedResponse
 from bruit.oracles.repeated import ROUNDS_LIMIT, Repeated
@@ -32,6 +34,8 @@ PANELS: dict[str, str] = {
     "L-OSUE": "memoised optimised unary encoding, with a symmetric second step",
     "L-GRR": "memoised randomised response as published; one report tells less than epsilon allows",
     "L-ADP": "L-GRR where its variance is at most that of L-OSUE, else L-OSUE",
+    "LOLOHA": "local hashing with one function per person and a memo for each bucket, which follows changes",
+    "BiLOLOHA": "LOLOHA with two buckets",
     "L-OUE": "optimised unary encoding twice; for one round",
     "L-SOUE": "symmetric, then optimised unary encoding; for one round",
 }
@@ -75,49 +79,53 @@ class BitSteps(NamedTuple):
 class Protocol(NamedTuple):
     """A published protocol at its two ε.
 
-    `oracle` is what one report is, and `memo` what a memo is drawn by. `repeated` is None where only one round is
+    `oracle` is what one report is, and `memo` what a memo is drawn by. `panel` is None where only one round is
     offered; `second` then has the step from a memo to a report.
     """
 
     oracle: Oracle
     memo: Oracle
-    repeated: Repeated | None
+    panel: Repeated | LongitudinalHashing | None
     second: BitSteps | None = None
 
     def after(self, rounds: int) -> Guarantee:
-        """The exact ε of this number of reports of one stored memo, rounded up."""
-        if self.repeated is not None:
-            return self.repeated.after(rounds)
+        """The exact ε of this number of reports of one stored memo, rounded up; of LOLOHA, for any two histories."""
+        if self.panel is not None:
+            return self.panel.after(rounds)
         rounds = _checks.integer(low=1, high=ROUNDS_LIMIT, rounds=rounds)
         if rounds == 1 or self.second is None:
             return self.oracle.guarantee
         return Guarantee(epsilon=log_ceiling(self.second.ratio(rounds)), neighbours="value")
 
 
-def panel(name: str, *, epsilon: float, epoch_epsilon: float, **values: Any) -> Repeated:
+def panel(name: str, *, epsilon: float, epoch_epsilon: float, **values: Any) -> Repeated | LongitudinalHashing:
     """The longitudinal protocol with this name in the literature, ready to ask the same people again.
 
     Parameters
     ----------
     name
-        One of `PANELS`, in any case: L-SUE, L-OSUE, L-GRR, L-ADP. L-OUE and L-SOUE are for one round: see `one_report`.
+        One of `PANELS`, in any case: L-SUE, L-OSUE, L-GRR, L-ADP, LOLOHA, BiLOLOHA. L-OUE and L-SOUE are for one
+        round: see `one_report`.
     epsilon
         The most that one report may tell, ε₁.
     epoch_epsilon
-        The most that all reports of an epoch may tell, ε∞: at least `epsilon`.
+        The most that all reports of an epoch may tell, ε∞: at least `epsilon`. LOLOHA has no epochs: there it is the
+        most that all reports of one memo may tell.
     **values
         ``k=…``, ``labels=[…]`` or ``domain=…``, as for every `Oracle`.
 
     Guarantee
     ---------
     That of `Repeated`: the memo is stored and is used in every report of its epoch, whatever the value becomes. The
-    published clients store nothing. They draw a new memo in every call, so that T reports cost T·ε₁.
+    published clients store nothing. They draw a new memo in every call, so that T reports cost T·ε₁. LOLOHA follows
+    changes: its ε grows with every report, and all reports of a person are linked. See `LongitudinalHashing`.
 
     References
     ----------
     Erlingsson, Ú., Pihur, V., Korolova, A. (2014), RAPPOR: randomized aggregatable privacy-preserving ordinal response.
     Arcolezi, H. H. et al. (2022), Improving the utility of locally differentially private protocols for longitudinal
     and multidimensional frequency estimates.
+    Arcolezi, H. H. et al. (2023), Frequency estimation of evolving data under local differential privacy.
 
     Examples
     --------
@@ -129,7 +137,7 @@ def panel(name: str, *, epsilon: float, epoch_epsilon: float, **values: Any) -> 
     0.286
     """
     known = spelt(name)
-    design = protocol(known, epsilon, epoch_epsilon, **values).repeated
+    design = protocol(known, epsilon, epoch_epsilon, **values).panel
     if design is None:
         raise ParameterError(
             f"{known} is offered for one round: bruit.oracles.one_report({known!r}, …). For more rounds take L-OSUE."
@@ -182,6 +190,8 @@ def protocol(name: str, epsilon: float, epoch_epsilon: float, **values: Any) -> 
 def real_epsilon(epsilon: float, epoch_epsilon: float, k: int) -> float:
     """The ε of one report of L-GRR as published, where `epsilon` was asked for: equal to it for two values only.
 
+    Of LOLOHA too, with its buckets for values.
+
     >>> [round(real_epsilon(1.0, 2.0, k), 3) for k in (2, 3, 10, 50)]
     [1.0, 0.948, 0.699, 0.286]
     """
@@ -218,6 +228,22 @@ def _l_grr(epsilon: float, epoch_epsilon: float, **values: Any) -> Protocol:
             f"{low:g}: take L-OSUE."
         )
     return _of(Repeated(exact.at_epsilon(real), epoch_epsilon))
+
+
+def _loloha(name: str, buckets: int | None) -> Callable[..., Protocol]:
+    """LOLOHA with this number of buckets, or with the published one; at the ε that its second step really has."""
+
+    def build(epsilon: float, epoch_epsilon: float, **values: Any) -> Protocol:
+        if epoch_epsilon <= epsilon:
+            raise ParameterError(f"{name} needs epoch_epsilon above epsilon: else reports show every change of bucket.")
+        g = buckets or published_buckets(epsilon, epoch_epsilon)
+        if g > BUCKET_LIMIT:
+            raise LimitError(f"{name} has {g:,} buckets here, above the limit of {BUCKET_LIMIT}: lower epoch_epsilon.")
+        report = LocalHashing(epsilon=real_epsilon(epsilon, epoch_epsilon, g), kind="LH", g=g, **values)
+        design = LongitudinalHashing(report, epoch_epsilon)
+        return Protocol(report, design.memo, design)
+
+    return build
 
 
 def _l_adp(epsilon: float, epoch_epsilon: float, **values: Any) -> Protocol:
@@ -260,6 +286,8 @@ _PROTOCOLS: dict[str, Callable[..., Protocol]] = {
     "L-OSUE": _memoised("OUE"),
     "L-GRR": _l_grr,
     "L-ADP": _l_adp,
+    "LOLOHA": _loloha("LOLOHA", None),
+    "BiLOLOHA": _loloha("BiLOLOHA", 2),
     "L-OUE": _one_round("OUE", "L-OUE"),
     "L-SOUE": _one_round("SUE", "L-SOUE"),
 }
