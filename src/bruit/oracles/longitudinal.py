@@ -42,6 +42,8 @@ PANELS: dict[str, str] = {
 #: Names that are no panel, and what to write.
 _OTHERS = {
     "rappor": "RAPPOR with one bit for each value is bruit.panel('L-SUE', …). Bloom filters are not offered.",
+    "1bitmean": "1BitMean is for a number: bruit.collection.LongitudinalMean(bruit.numbers.Duchi(…), memo_epsilon=…).",
+    "dbitflippm": "dBitFlipPM is not offered: it shows every change for certain. With all bits it is L-SUE, ε₁ = ε∞.",
     "sue": "SUE is for one report. With memos it is bruit.panel('L-SUE', …).",
     "oue": "OUE is for one report. With memos it is bruit.panel('L-OSUE', …).",
     "grr": "GRR is for one report. With memos it is Repeated(bruit.oracle('GRR', …), epoch=…), or as published L-GRR.",

@@ -23,20 +23,17 @@ from numpy.typing import NDArray
 from bruit import _checks, documents
 from bruit.domains.codes import Codes
 from bruit.engines import report_parsing
-from bruit.entropy import Randomness, Words
-from bruit.errors import BruitError, DataError, FormatError, ParameterError, ParameterTypeError, translated
+from bruit.entropy import Words
+from bruit.errors import BruitError, FormatError, ParameterError, ParameterTypeError, translated
 from bruit.estimation.tally import Tally
 from bruit.kernels import hash_family
-from bruit.laws import Form
-from bruit.oracles.histories import BucketHistories
+from bruit.laws import Form, TwoLevelLaw
+from bruit.oracles.following import FollowedChanges
 from bruit.oracles.local_hashing import LocalHashing
 from bruit.oracles.named import from_dict
 from bruit.oracles.randomized_response import RandomizedResponse
-from bruit.oracles.repeated import ROUNDS_LIMIT
 from bruit.oracles.series import Series
 from bruit.privacy.guarantee import Guarantee
-from bruit.rounding import log_ceiling
-from bruit.tables import Described
 from bruit.typing import ColumnLike
 
 #: The most buckets: a person stores a memo for each.
@@ -44,7 +41,7 @@ BUCKET_LIMIT = 256
 
 
 @dataclass(frozen=True)
-class LongitudinalHashing(Described):
+class LongitudinalHashing(FollowedChanges):
     """Ask the same people again and follow their values: one hash function per person, one memo for each bucket.
 
     Parameters
@@ -105,11 +102,6 @@ class LongitudinalHashing(Described):
             )
 
     @property
-    def follow_changes(self) -> bool:
-        """True: estimates speak of the values of each round, and a memory looks at the value in each."""
-        return True
-
-    @property
     def buckets(self) -> int:
         """How many buckets, g."""
         return self.oracle.g
@@ -140,11 +132,6 @@ class LongitudinalHashing(Described):
         bucket = self.form.dtype["bucket"]
         return Form(np.dtype([("a", "<u8"), ("b", "<u8"), ("memos", bucket, (self.buckets,))]))
 
-    @property
-    def stored_bytes(self) -> int:
-        """How much a person stores, whatever the number of rounds."""
-        return self.memo_form.dtype.itemsize
-
     def encode(self, values: ColumnLike) -> Codes:
         """Codes of values, as the oracle reads them."""
         return self.oracle.encode(values)
@@ -157,38 +144,6 @@ class LongitudinalHashing(Described):
 
     # What a person does.
 
-    def start(self, people: int, rng: Randomness = None) -> NDArray[Any]:
-        """What each of these people stores permanently: a function and the memos of all buckets; no value is needed.
-
-        Parameters
-        ----------
-        people
-            How many.
-        rng
-            As for `Oracle.privatize`.
-        """
-        count = _checks.integer(low=0, people=people)
-        return self._draw(count, Words.resolve(rng, "start", self.digest))
-
-    def answer(self, stored: NDArray[Any], values: Any, rng: Randomness = None) -> NDArray[Any]:
-        """The reports of one round from the current values; with fresh randomness in every round.
-
-        Parameters
-        ----------
-        stored
-            As `start` gives it, in the order of the people.
-        values
-            One value per person.
-        rng
-            As for `Oracle.privatize`. A number must be another one in every round: the same one gives the same reports.
-        """
-        memos = self.select(stored, self.encode(values))
-        return self.report(memos, Words.resolve(rng, "answer", self.digest))
-
-    def remember(self, codes: Codes, words: Words) -> NDArray[Any]:
-        """What people store; of their codes only the number is used."""
-        return self._draw(len(codes), words)
-
     def _draw(self, people: int, words: Words) -> NDArray[Any]:
         functions, memos = words.split(2)
         stored = np.empty(people, self.memo_form.dtype)
@@ -199,10 +154,7 @@ class LongitudinalHashing(Described):
 
     def select(self, stored: NDArray[Any], codes: Codes) -> NDArray[Any]:
         """The function and the memo of the bucket that each person's current value is in."""
-        if stored.dtype != self.memo_form.dtype or not self.valid(stored).all():
-            raise ParameterError("stored must be what this design gave at the start.")
-        if len(stored) != len(codes):
-            raise DataError("There must be a value for every person: missing values are dropped.")
+        self._check_stored(stored, codes)
         buckets = hash_family.bucket(stored["a"], stored["b"], self.oracle.words_of(codes), self.buckets)
         memos = self.form.empty(len(stored))
         memos["a"], memos["b"] = stored["a"], stored["b"]
@@ -216,54 +168,22 @@ class LongitudinalHashing(Described):
             raise ParameterError("memos must be those that this design gave.")
         return self.oracle.refresh(known, self.keep, words)
 
-    def epoch_of(self, round: int, epoch: int | None = None) -> int:
-        """Always 0: the function and the memos are permanent."""
-        _checks.integer(low=0, round=round)
-        if epoch not in (None, 0):
-            raise ParameterError("This design has no epochs: functions and memos are permanent. Leave epoch out.")
-        return 0
-
     # What is promised.
 
-    @cached_property
-    def guarantees(self) -> dict[str, Guarantee]:
-        """What one report tells, what one answer among any others does, and what a value that never changes does."""
-        return {"report": self.oracle.guarantee, "one-round": self.one_round, "unchanged": self.memo.guarantee}
-
-    @cached_property
-    def _histories(self) -> BucketHistories:
-        return BucketHistories(self._bucket_memo.law, self.keep)
+    @property
+    def memo_law(self) -> TwoLevelLaw:
+        """What the memo of a bucket is drawn by: randomised response over the buckets."""
+        return self._bucket_memo.law
 
     @property
-    def exact_rounds(self) -> int:
-        """Up to how many reports `after` is exact, if there are at least as many values as buckets."""
-        return self._histories.searched_rounds
-
-    def after(self, rounds: int) -> Guarantee:
-        """What this number of reports tells of any two histories of values, rounded up; beyond `exact_rounds` a bound.
-
-        With fewer values than buckets it is a bound too.
-        """
-        rounds = _checks.integer(low=1, high=ROUNDS_LIMIT, rounds=rounds)
-        return Guarantee(epsilon=log_ceiling(self._histories.largest_ratio(rounds)), neighbours="person")
-
-    def unchanged(self, rounds: int) -> Guarantee:
-        """What this number of reports tells between two values that never change: exact, at most `memo_epsilon`."""
-        rounds = _checks.integer(low=1, rounds=rounds)
-        if rounds > ROUNDS_LIMIT:
-            return self.memo.guarantee
-        return Guarantee(epsilon=log_ceiling(self.memo.law.repeated_ratio(self.keep, rounds)), neighbours="value")
-
-    @cached_property
-    def one_round(self) -> Guarantee:
-        """What all reports tell of the answer in one round, whatever the other answers: at most ln R."""
-        return Guarantee(epsilon=log_ceiling(self._histories.round_ratio), neighbours="value")
+    def _report_guarantee(self) -> Guarantee:
+        return self.oracle.guarantee
 
     @property
     def published_claim(self) -> float:
         """g·ε∞, as the papers state. It holds only between histories whose buckets agree at the same pairs of rounds.
 
-        Any two histories of enough rounds pass it, and so do values that are equal at the same pairs of rounds: a
+        Other histories pass it after enough rounds. Values that are equal at the same pairs of rounds are not enough: a
         function may put two values of the one history into one bucket, and those of the other into two.
         """
         return self.buckets * self.memo_epsilon
