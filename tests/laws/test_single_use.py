@@ -17,6 +17,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from sklearn.dummy import DummyClassifier
 
 from bruit import attacks, audit, engines, learning, numbers, oracles, releases, testing
 from bruit.collection import RSRFD, Plan, Repeat
@@ -176,6 +177,10 @@ def responses(value: int, trials: int, entropy: Entropy) -> Any:
     return GRR.privatize([value] * trials, rng=entropy)
 
 
+#: A model that learnt nothing.
+RULE = DummyClassifier().fit(X, Y)
+
+
 def privatizer(entropy: Entropy) -> Any:
     return learning.LocalPrivatizer(epsilon=2.0, bounds=(0.0, 1.0), rng=entropy)
 
@@ -248,6 +253,15 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "releases.quantiles.ranked.Quantiles.draw_places": lambda e: QUANTILES.draw_places(
         RecordPoints(QUANTILES.count({"values": AGES})), e
     ),
+    **{
+        f"learning.additive.{module}.{name}.__init__": lambda e, name=name: getattr(learning, name)(
+            epsilon=10.0, bounds=(0, 1), classes=[0, 1], rng=e
+        ).fit(X, Y)
+        for module, name in (("classifier", "AdditiveClassifier"), ("logistic_regression", "LogisticRegression"))
+    },
+    "learning.additive.regressor.AdditiveRegressor.__init__": lambda e: learning.AdditiveRegressor(
+        epsilon=10.0, bounds=(0, 1), target_bounds=(0, 1), rng=e
+    ).fit(np.tile(X, (500, 1)), np.tile(Y, 500)),
     "learning.kmeans.model.KMeans.__init__": lambda e: learning.KMeans(1, epsilon=1.0, bounds=(0, 1), rng=e).fit(X),
     "learning.linear_regression.model.LinearRegression.__init__": lambda e: learning.LinearRegression(
         epsilon=1.0, bounds=(0, 1), target_bounds=(0, 1), random_state=e
@@ -263,6 +277,15 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
         X, Y, privatizer(Entropy(1)), classes=[0, 1], epsilon=1.0, random_state=0, rng=e
     ),
     "learning.honest.randomize_labels": lambda e: learning.randomize_labels(Y, epsilon=1.0, classes=[0, 1], rng=e),
+    "learning.scores.score.private_score": lambda e: learning.private_score(RULE, X, Y, epsilon=1.0, rng=e),
+    "learning.scores.cross.private_cross_score": lambda e: learning.private_cross_score(
+        learning.NaiveBayes(epsilon=1.0, bounds=(0, 1), classes=[0, 1], random_state=1),
+        X,
+        Y,
+        folds=2,
+        epsilon=1.0,
+        rng=e,
+    ),
     "attacks.guess.best_guess": lambda e: attacks.best_guess(GRR, CODES, rng=e),
     "attacks.people.draw_people": lambda e: attacks.draw_people(FAKES.schema, {}, 5, rng=e),
     "attacks.guess.guess": lambda e: attacks.guess(GRR, CODES, rng=e),

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from bruit.publications.sentences import place_of, reading_table, rounded, sentence
+from bruit.publications.sentences import reading_table, sentence
 from bruit.releases import Count, Histogram, Mean, Quantiles, Tables, release
+from bruit.tables import place_of, rounded
 
 
 def test_rounding_moves_a_number_by_less_than_a_quarter_of_its_interval():

@@ -14,7 +14,9 @@ from bruit.figures.pictures import picture
 from bruit.figures.ranking import plot_ranking
 from bruit.figures.regression import plot_regression
 from bruit.figures.result import plot_result
+from bruit.figures.scores import plot_scores
 from bruit.figures.series import plot_loss, plot_series
+from bruit.figures.shapes import plot_importances, plot_shape, plot_shapes
 from bruit.figures.variance import plot_variance
 
 __all__ = [
@@ -23,12 +25,16 @@ __all__ = [
     "plot_beliefs",
     "plot_continual",
     "plot_estimate",
+    "plot_importances",
     "plot_leak",
     "plot_loss",
     "plot_ranking",
     "plot_regression",
     "plot_result",
+    "plot_scores",
     "plot_series",
+    "plot_shape",
+    "plot_shapes",
     "plot_variance",
     "save",
 ]

@@ -34,6 +34,7 @@ from bruit.learning._features import FeatureRows, Features, column_of
 from bruit.learning._notebook import ReadableDocstring
 from bruit.learning._sums import Observer, observer
 from bruit.learning._validation import validated
+from bruit.learning.pipelines import warn_of_steps
 from bruit.privacy.booking import Charge, booked
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Ledger, Line
@@ -96,6 +97,10 @@ class PrivateModel(ReadableDocstring, BaseEstimator):  # type: ignore[misc] # sc
 
     #: Whether columns may be categories.
     _categorical: ClassVar[bool] = False
+    #: Whether a list of two numbers means bounds and not labels.
+    _lists_are_bounds: ClassVar[bool] = False
+    #: Whether numbers may be missing, where their grid declares that as a category.
+    _gaps: ClassVar[bool] = False
     #: Whether there is a target.
     _supervised: ClassVar[bool] = True
 
@@ -119,13 +124,16 @@ class PrivateModel(ReadableDocstring, BaseEstimator):  # type: ignore[misc] # sc
         unknown = sorted(set(unsupported) - {"sample_weight"})
         if unknown:
             raise TypeError(f"fit() got an unexpected keyword argument {unknown[0]!r}")
+        warn_of_steps(self)
         check_epsilon(self)
         _checks.warn_of_weak(_checks.spent_epsilon(epsilon=self.epsilon))
         _checks.one_of(CENTRAL, neighbours=self.neighbours)
         if self.ledger is not None and not hasattr(self.ledger, "spend"):
             raise ParameterTypeError("ledger must be a bruit.Ledger, or a part of one.")
         seed_of(self.rng, self.random_state, draw=False)
-        features = Features.declared(self.bounds, categorical=self._categorical)
+        features = Features.declared(
+            self.bounds, categorical=self._categorical, gaps=self._gaps, lists_are_bounds=self._lists_are_bounds
+        )
         _ = self._times
         if self.person is not None and features.names is None:
             raise ParameterError(

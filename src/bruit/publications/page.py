@@ -16,6 +16,8 @@ from bruit.tables import counted, number, percent
 
 #: Notes about how intervals are computed, which are for the files.
 _OF_METHOD = ("interval of a ratio (Fieller)", "kept within the bounds")
+#: What readers of a page cannot do.
+_FOR_STEWARDS = " (bruit limits estimates it)"
 #: Of a longer table the page shows the figure, and the files have all rows.
 MOST_ROWS = 60
 
@@ -62,8 +64,8 @@ def page(published: Published, descriptions: Mapping[str, str] | None = None) ->
     return render(
         Page(
             published.title,
-            f"Published on {published.date[:10]}. Every number has a little noise, which protects {whom}. An interval "
-            "holds the number without noise 95 times of 100.",
+            f"Published on {published.date[:10]}. Every number has noise, which protects {whom}. An interval holds the "
+            "number without noise 95 times of 100. Numbers have noise of their own and need not add up.",
             (*_about(shared), *sections, _promise(published.guarantee), _bounds(published), _method(published)),
             footer=f"Publication {published.digest}, made with bruit {bruit.__version__}. Every digit is in "
             "results.csv, results.parquet and results.json.",
@@ -78,7 +80,7 @@ def _notes(result: Result) -> list[str]:
         notes.insert(0, "simulated: anyone who has the seed can remove the noise")
     if _is_clamped(result):
         notes.append("values outside the declared bounds count as the nearest bound")
-    return [f"{note[:1].upper()}{note[1:]}." for note in notes]
+    return [f"{note[:1].upper()}{note[1:]}.".replace(_FOR_STEWARDS, "") for note in notes]
 
 
 def _shared_notes(published: Published) -> list[str]:
@@ -96,10 +98,11 @@ def _section(name: str, result: Result, kept: str, description: str, shared: lis
     paragraphs = [description] if description else []
     paragraphs.append(sentence(result))
     if kept:
-        paragraphs.append(f"This number is of {kept}, and of the table as it was then.")
+        numbers = "This number is" if len(result) == 1 else "These numbers are"
+        paragraphs.append(f"{numbers} of {kept}, and of the table as it was then.")
     paragraphs += [note for note in _notes(result) if note not in shared]
     is_number = result.values.dtype.kind in "iuf"
-    figure = picture(plot_result(result)) if len(result) > 1 and is_number else None
+    figure = picture(plot_result(result)) if len(result) > 1 and is_number and result.ends is not None else None
     if len(result) > MOST_ROWS:
         paragraphs.append(f"The picture is about {counted(len(result), 'value')}; the files have all.")
     shown = reading_table(result) if 1 < len(result) <= MOST_ROWS else None

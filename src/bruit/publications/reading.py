@@ -183,8 +183,8 @@ def _request(table: Mapping[str, Any], place: int, person: dict[str, Any] | None
     by = _by(table, where, folder)
     if None in by.values() and kind not in ("count", "sum", "mean", "variance"):
         raise ParameterError(
-            f'{where}the groups of a {kind} must be declared, as in by = ["{next(iter(by))}=a,b"]: groups that '
-            'nobody declares can be counted with kind = "count", and beside that count have sums, means and variances.'
+            f'{where}the groups of a {kind} must be declared, as in by = ["{next(iter(by))}=a,b"]: undeclared '
+            'groups can be counted with kind = "count", and beside that count have sums, means and variances.'
         )
     if None in by.values() and any(domain is not None for domain in by.values()):
         raise ParameterError(f"{where}declare the groups of all columns of by, or of none.")

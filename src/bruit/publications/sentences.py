@@ -13,37 +13,14 @@ import numpy as np
 
 from bruit.domains import Attribute
 from bruit.releases.result import Result
-from bruit.tables import Column, Table, interval_of, label, number
+from bruit.tables import Column, Table, interval_of, label, number, place_of, rounded
 
-__all__ = ["place_of", "reading_table", "rounded", "sentence"]
+__all__ = ["reading_table", "sentence"]
 
 #: Kinds whose values are counts.
 COUNTED = ("count", "histogram", "groups", "tables")
 #: A normal interval of 95 % in standard errors, where a result has no interval.
 _NORMAL = 1.96
-
-
-def place_of(half: float) -> float:
-    """The power of ten that numbers with an interval of ± half are rounded to.
-
-    >>> place_of(90), place_of(36), place_of(1.1)
-    (10.0, 10.0, 0.1)
-    """
-    return float(10.0 ** math.floor(math.log10(half / 2)))
-
-
-def rounded(value: float, half: float) -> str:
-    """A number with the digits that an interval of ± half supports.
-
-    >>> rounded(6968.0, 88.0), rounded(14.5659, 1.07), rounded(3, 0)
-    ('6,970', '14.6', '3')
-    """
-    if not (math.isfinite(half) and half > 0):
-        return number(value)
-    place = place_of(half)
-    places = max(0, -round(math.log10(place)))
-    text = f"{round(value / place) * place:,.{places}f}"
-    return "0" if float(text.replace(",", "")) == 0 else text.replace("-", "−")
 
 
 def half_widths(result: Result) -> np.ndarray[Any, Any]:
@@ -66,12 +43,21 @@ def sentence(result: Result) -> str:
     names = [_name(own, result) for own in result.labels]
     if str(result.statistic.get("kind", "")).startswith("quantiles"):
         return "; ".join(f"{name}: {own}" for name, own in zip(names, phrases, strict=True)) + "."
-    return _extremes(values, phrases, names, counts=result.statistic.get("kind") in COUNTED)
+    if result.values.dtype.kind not in "iuf":
+        return f"From {values[0]} ({names[0]}) to {values[-1]} ({names[-1]})."
+    return _extremes(result, phrases, names)
 
 
-def _extremes(values: Sequence[Any], phrases: Sequence[str], names: Sequence[str], *, counts: bool) -> str:
-    """The largest and the smallest of several numbers."""
+def _extremes(result: Result, phrases: Sequence[str], names: Sequence[str]) -> str:
+    """The largest and the smallest of several numbers, if noise alone does not explain which they are."""
+    values, halves = result.values, half_widths(result)
     most, least = int(np.argmax(values)), int(np.argmin(values))
+    if not np.isfinite(halves).all():
+        return f"From about {number(values[least])} ({names[least]}) to about {number(values[most])} ({names[most]})."
+    if values[most] - halves[most] <= values[least] + halves[least]:
+        ends = f"about {rounded(values[least], halves[least])} to {rounded(values[most], halves[most])}"
+        return f"From {ends}. The differences may be noise."
+    counts = result.statistic.get("kind") in COUNTED
     high, low = ("Most", "Fewest") if counts else ("Highest", "Lowest")
     return f"{high} for {names[most]}: {phrases[most]}. {low} for {names[least]}: {phrases[least]}."
 
@@ -109,7 +95,11 @@ def reading_table(result: Result) -> Table:
 
 
 def _range(low: float, high: float, half: float) -> str:
-    return f"{rounded(low, half)} … {rounded(high, half)}"
+    """The two ends of an interval, rounded outwards."""
+    if not (math.isfinite(half) and half > 0):
+        return f"{number(low)} … {number(high)}"
+    place = place_of(half)
+    return f"{rounded(math.floor(low / place) * place, half)} … {rounded(math.ceil(high / place) * place, half)}"
 
 
 def _label_columns(result: Result) -> list[Column]:
