@@ -6,6 +6,7 @@ from bruit._renamed import answering
 from bruit.oracles.base import Oracle
 from bruit.oracles.bits import BitOracle
 from bruit.oracles.choosing import Choice, OracleRanking, choose, people_needed
+from bruit.oracles.following import FollowedChanges
 from bruit.oracles.hadamard_response import HadamardResponse
 from bruit.oracles.local_hashing import LocalHashing
 from bruit.oracles.longitudinal import PANELS, one_report, panel
@@ -26,6 +27,7 @@ __all__ = [
     "PANELS",
     "BitOracle",
     "Choice",
+    "FollowedChanges",
     "HadamardResponse",
     "LocalHashing",
     "LongitudinalHashing",

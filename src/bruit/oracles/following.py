@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -22,8 +22,16 @@ from bruit.rounding import log_ceiling
 from bruit.tables import Described
 
 
-class FollowedChanges(Described):
-    """What a person stores permanently, what a round shows of it, and what any two histories of values cost."""
+class FollowedChanges(Described, ABC):
+    """What a person stores permanently, what a round shows of it, and what any two histories of values cost.
+
+    `LongitudinalHashing` and `bruit.collection.LongitudinalMean` are such designs. A memory takes both.
+
+    Guarantee
+    ---------
+    `after` is for any two histories of values with the same times of reports, and grows with every report. When
+    somebody reports must not depend on the value. ``longitudinal_hashing.proof.md`` has the argument.
+    """
 
     @property
     @abstractmethod
