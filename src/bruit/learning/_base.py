@@ -52,7 +52,7 @@ Count = Callable[[FeatureRows, Any], Counts]
 #: Models that are clones, and whether the cost of their search was said. scikit-learn's searches clone their model
 #: and then fit clones of that clone; those may be made in another thread.
 _clones: MutableMapping[Any, str] = weakref.WeakKeyDictionary()
-#: Whether whoever clones has told what all fits cost, or makes none that is booked.
+#: Whether the caller of clone has said what all fits cost, or makes none that is booked.
 _announced: contextvars.ContextVar[bool] = contextvars.ContextVar("announced", default=False)
 _SEARCH = (
     "{model} is fitted by a search: each of its fits is booked, and the refit too{state}. "
@@ -105,7 +105,7 @@ class PrivateModel(ReadableDocstring, BaseEstimator):  # type: ignore[misc] # sc
     _supervised: ClassVar[bool] = True
 
     guarantee_: Guarantee
-    #: Whether the noise came from a seed, so that whoever knows the seed can undo it.
+    #: Whether the noise came from a seed, so that anyone who has the seed can remove it.
     simulated_: bool
     n_features_in_: int
 
@@ -399,7 +399,7 @@ def _is_table(X: Any) -> bool:
 
 
 def blocks_of(rows: int, size: int) -> list[tuple[int, slice]]:
-    """The blocks of so many rows, and an empty one of none: a table without rows has sums too, all 0."""
+    """Blocks of rows, and an empty one where there are none: a table without rows has sums too, all 0."""
     return list(memory.blocks(rows, size)) or [(0, slice(0, 0))]
 
 
