@@ -115,7 +115,9 @@ class CombinedNoise(Noise):
         """
         reaches = [weight * (_REACH * noise.standard_error + 2) for noise, weight in self._parts]
         width = 2 * math.floor(sum(reaches) / _PLACES) + 1
-        laws = [_binned(noise, weight, width, reach) for (noise, weight), reach in zip(self._parts, reaches, strict=True)]
+        laws = [
+            _binned(noise, weight, width, reach) for (noise, weight), reach in zip(self._parts, reaches, strict=True)
+        ]
         size = sum(law.size for law in laws) - len(laws) + 1
         fast = 1 << size.bit_length()
         product = np.ones(fast // 2 + 1, np.complex128)
@@ -182,11 +184,14 @@ class CombinedNoise(Noise):
         shares = np.atleast_1d(np.asarray(share, np.float64))
         deviation = scale * np.hypot(shares, 1 - shares)
         distance = np.abs((1 - shares) * above - shares * below) / deviation
-        line = _STEP * np.arange(1, _TERMS + 1)
+        numbers = np.arange(1, _TERMS + 1)
+        line = _STEP * numbers
         times = line / deviation[:, None]
         law = self._transform(times * shares[:, None]) * self._transform(times * (1 - shares[:, None]))
         near = np.minimum(distance, _FAR)
-        inside = (_STEP * near + 2 * (np.sin(near[:, None] * line) / np.arange(1, _TERMS + 1) * law).sum(axis=1)) / math.pi
+        inside = (
+            _STEP * near + 2 * (np.sin(near[:, None] * line) / np.arange(1, _TERMS + 1) * law).sum(axis=1)
+        ) / math.pi
         tail = np.where(distance >= _FAR, 0.0, np.clip(1 - inside, 0.0, 1.0))
         return tail.reshape(np.shape(share))
 

@@ -168,7 +168,9 @@ class StaircaseNoise(KernelNoise):
     def cumulative(self, values: Any) -> Floats:
         """P(noise ≤ value), from what lies beyond |value|, level by level."""
         places = np.asarray(values, np.float64)
-        far = np.where(places < 0, -places, places + 1)  # P(noise ≥ far), and 1 less that where the value is not below 0
+        far = np.where(
+            places < 0, -places, places + 1
+        )  # P(noise ≥ far), and 1 less that where the value is not below 0
         o, b = self.outside / _UNIT, self.decay / _UNIT
         inside = (1 - o) * (self.inner - far) / (2 * self.inner - 1) + o / 2
         whole = np.floor((far - self.inner) / self.step)

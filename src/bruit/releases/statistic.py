@@ -38,6 +38,7 @@ from bruit.privacy.booking import LedgerLike
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.zcdp import epsilon_to_rho, pure_rho
 from bruit.registry import Registry
+from bruit.releases.draws import Draws, NoisySums
 from bruit.releases.laws import OutcomeLaw, SumLaw
 from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Integers, Noise, add, cut
 from bruit.releases.person import Contribution
@@ -297,6 +298,10 @@ class Statistic(Described, ABC):
     def publish(self, counts: Counts, words: Words) -> Result:
         """The result, from what `prepare` returns, with noise. It must not fail, nor warn, for any data."""
 
+    def of_sums(self, sums: Sequence[NoisySums]) -> Result:
+        """The result of noisy sums that were drawn before, for statistics that are a function of such sums."""
+        raise ParameterError(f"{self.name} is no function of noisy sums.")
+
     def expected_error(self, n: int | None = None) -> Any:
         """The standard deviation of the noise in each value, for n records where it depends on them; NaN if unknown."""
         return float("nan")
@@ -534,7 +539,21 @@ class AdditiveStatistic(Statistic):
         """The sums, cut to ±2⁶¹, with noise, and the result of them."""
         n = self.public_size(counts)
         noise, sums = self.noise(n), self.sums(counts)
-        return self.from_noisy(add(sums, noise.sample(len(sums), words)), noise, n, not words.secure)
+        noisy = add(sums, noise.sample(len(sums), words))
+        result = self.from_noisy(noisy, noise, n, not words.secure)
+        return with_draw(result, self, [NoisySums(noise, noisy, n)])
+
+    def of_sums(self, sums: Sequence[NoisySums]) -> Result:
+        """The result of noisy sums that were drawn before."""
+        ((noise, values, n),) = sums
+        return self.from_noisy(values, noise, n, False)
+
+
+def with_draw(result: Result, statistic: Statistic, sums: Sequence[NoisySums]) -> Result:
+    """A result that keeps the noisy sums it is made of, unless a seed can remove their noise."""
+    if result.simulated:
+        return result
+    return dataclasses.replace(result, draws=Draws.of(statistic.epsilon, statistic.delta, sums))
 
 
 #: Parameters as they may be written, for messages.
