@@ -210,7 +210,8 @@ class _Fixed:
 
     def _publish(self, statistic: Statistic, vectors: list[Counts], words: Words) -> list[Result]:
         own = [words] if self.by is None else words.split(len(vectors))
-        return [statistic.publish(vector, noise) for vector, noise in zip(vectors, own, strict=True)]
+        groups = zip(statistic.in_groups(len(vectors)), vectors, own, strict=True)
+        return [item.publish(vector, noise) for item, vector, noise in groups]
 
     def gathered(self, part: Grouped, name: str, results: Sequence[Result]) -> Result:
         """The results of all groups as one, with what it promises to people, and what its draws are draws of."""

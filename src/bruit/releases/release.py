@@ -400,6 +400,10 @@ class ReleasePart:
         contribution = None if self.person is None else self.grouping.contribution(self.person, statistic)
         return statistic if contribution is None else statistic.for_people(contribution)
 
+    def follow(self, name: str, statistic: Statistic) -> None:
+        """Draw a statistic as this one, which depends on an earlier draw; what is booked stays as it is."""
+        self.drawn[name] = statistic
+
     def half_width(self, name: str, epsilon: float) -> float:
         """Half the width of the intervals of a statistic at another ε, for the number of records of its width."""
         statistic = self.statistics[name]

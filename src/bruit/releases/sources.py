@@ -116,6 +116,8 @@ class SourceRecords:
         that another program was faster to replace.
         """
         self.draws.pop(name, None)
+        if mark is not None and not self.path.exists():
+            self.key = mark.key
         if mark is not None and mark.is_current and mark.key == self.key:
             self.draws[name] = {"place": mark.place, "digest": mark.digest, "text": dataclasses.asdict(mark.text)}
         elif not self.path.exists():

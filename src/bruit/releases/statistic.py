@@ -39,6 +39,7 @@ from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.zcdp import epsilon_to_rho, pure_rho
 from bruit.registry import Registry
 from bruit.releases.draws import Draws, NoisySums
+from bruit.releases.gradual import GradualLaplace
 from bruit.releases.laws import OutcomeLaw, SumLaw
 from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Integers, Noise, add, cut
 from bruit.releases.person import Contribution
@@ -105,6 +106,9 @@ class Statistic(Described, ABC):
     neighbours: CentralNeighbours = "add-remove"
     #: The width from which ε follows; None where ε is declared. No document has it: ε says all.
     asked_width: Within | None = None
+
+    #: The noisy sums of an earlier draw, on which the next draw depends; None for a draw of its own.
+    earlier: ClassVar[tuple[NoisySums, ...] | None] = None
 
     #: The policies of its bounds, or of its `policy` where it has none, that stand beside them in a document.
     document_policies: ClassVar[tuple[str, ...]] = ()
@@ -297,6 +301,22 @@ class Statistic(Described, ABC):
     @abstractmethod
     def publish(self, counts: Counts, words: Words) -> Result:
         """The result, from what `prepare` returns, with noise. It must not fail, nor warn, for any data."""
+
+    def after(self, earlier: Sequence[NoisySums]) -> Self:
+        """The statistic whose draw depends on an earlier one with more Laplace noise, of the same sums; group by group.
+
+        The pair then costs what this one has as its ε: see `GradualLaplace`. It is for tables that did not change.
+        """
+        later = dataclasses.replace(self)  # type: ignore[type-var]
+        object.__setattr__(later, "earlier", tuple(earlier))
+        return later
+
+    def in_groups(self, many: int) -> list[Self]:
+        """The statistic for each of as many groups; one that depends on an earlier draw has the sums of its group."""
+        if self.earlier is None:
+            return [self] * many
+        size = len(self.earlier) // many
+        return [self.after(self.earlier[place : place + size]) for place in range(0, many * size, size)]
 
     def of_sums(self, sums: Sequence[NoisySums]) -> Result:
         """The result of noisy sums that were drawn before, for statistics that are a function of such sums."""
@@ -539,7 +559,7 @@ class AdditiveStatistic(Statistic):
         """The sums, cut to ±2⁶¹, with noise, and the result of them."""
         n = self.public_size(counts)
         noise, sums = self.noise(n), self.sums(counts)
-        noisy = add(sums, noise.sample(len(sums), words))
+        noisy = with_noise(sums, noise, words, None if self.earlier is None else self.earlier[0])
         result = self.from_noisy(noisy, noise, n, not words.secure)
         return with_draw(result, self, [NoisySums(noise, noisy, n)])
 
@@ -547,6 +567,16 @@ class AdditiveStatistic(Statistic):
         """The result of noisy sums that were drawn before."""
         ((noise, values, n),) = sums
         return self.from_noisy(values, noise, n, False)
+
+
+def with_noise(sums: Any, noise: Noise, words: Words, earlier: NoisySums | None = None) -> Integers:
+    """Whole numbers with noise, which depends on that of an earlier draw where there is one."""
+    if earlier is None:
+        return add(sums, noise.sample(len(sums), words))
+    exact, first = cut(sums), earlier.noise
+    if not isinstance(first, DiscreteLaplace) or not isinstance(noise, DiscreteLaplace):
+        raise ParameterError("A draw that depends on an earlier one needs Laplace noise in both.")
+    return add(exact, GradualLaplace(first, noise).draw(earlier.values - exact, words))
 
 
 def with_draw(result: Result, statistic: Statistic, sums: Sequence[NoisySums]) -> Result:

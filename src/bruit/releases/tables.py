@@ -40,10 +40,18 @@ from bruit.estimation.tally import Counts, exact_total
 from bruit.privacy.zcdp import epsilon_to_rho, pure_rho
 from bruit.releases.draws import NoisySums
 from bruit.releases.laws import SumLaw
-from bruit.releases.noise import MOST_SUM, DiscreteGaussian, DiscreteLaplace, Integers, Noise, add, cut
+from bruit.releases.noise import MOST_SUM, DiscreteGaussian, DiscreteLaplace, Integers, Noise, cut
 from bruit.releases.person import Contribution
 from bruit.releases.result import Floats, Result
-from bruit.releases.statistic import CentralNeighbours, Statistic, codes_by, histogram_of, with_draw, written_error
+from bruit.releases.statistic import (
+    CentralNeighbours,
+    Statistic,
+    codes_by,
+    histogram_of,
+    with_draw,
+    with_noise,
+    written_error,
+)
 from bruit.releases.widths import LEVEL, WidthLike
 from bruit.tables import Column, Table, counted, decimals, digits, label
 
@@ -552,9 +560,10 @@ class Tables(Statistic):
             own = dict(zip(tables, words.split(len(tables)), strict=True))
             exact, noises = dict(tables), dict.fromkeys(tables, noises)
         flat = {names: cut(np.asarray(part).ravel()) for names, part in exact.items()}
+        earlier = self.earlier or [None] * len(flat)
         return [
-            NoisySums(noises[names], add(part, noises[names].sample(part.size, own[names])), n)
-            for names, part in flat.items()
+            NoisySums(noises[names], with_noise(part, noises[names], own[names], before), n)
+            for (names, part), before in zip(flat.items(), earlier, strict=True)
         ]
 
     def _by_parts(self, sums: Sequence[NoisySums]) -> dict[Names, Floats]:
