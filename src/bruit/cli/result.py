@@ -69,7 +69,9 @@ def result(
     if refine is not None:
         entry = _refined(file, entry, refine, epsilon, delta)
     elif epsilon is not None or delta is not None:
-        raise ParameterError("--epsilon and --delta are what a second draw costs: name its table, as in --refine TABLE.")
+        raise ParameterError(
+            "--epsilon and --delta are what a second draw costs: name its table, as in --refine TABLE."
+        )
     path = file if entry is None else result_file(open_ledger(file), entry)
     saved = _load(path)
     if target is not None:

@@ -400,12 +400,15 @@ class Publication:
             | {"groups": likeness(request)}
         )
 
-    def costing(self, request: Request, epsilon: float, rho: float | None) -> tuple[float, float]:
-        """The ε and δ of a further draw of a statistic that costs this ε, or this ρ where a ρ is split."""
-        if rho is None:
-            return epsilon, 0.0
+    def costing(self, request: Request, rho: float) -> tuple[float, float]:
+        """The ε and δ at which one more draw of a statistic costs this ρ."""
         with _checks.any_epsilon():
             return self._in_rho(request, rho)
+
+    @property
+    def total(self) -> float | None:
+        """The ε of all statistics, or the ρ where that is split."""
+        return self.epsilon if self.rho is None else self.rho
 
     def _together(self, requests: Sequence[Request]) -> Release:
         """The release of statistics of the same groups and person."""

@@ -305,8 +305,8 @@ class KeptRelease:
 
         Only a table in one file can be. `text` is how its text is read.
         """
-        if self.ledger.results is not None and isinstance(self.release, Release):
-            self._mark = SourceRecords.of(self.ledger).mark(self._source, self.ledger, text or TextOptions())
+        if self.ledger.results is not None and isinstance(self.release, Release) and self.release.has_sums:
+            self._mark = SourceRecords.of(self.ledger).mark(self._source, text or TextOptions())
 
     def publish(self, raw: Any, rng: Randomness = None, *, again: bool = False, level: float = 0.95) -> Kept:
         """Book and draw, unless that was done before; the result is saved before this returns.
@@ -457,4 +457,4 @@ def _identity(release: Any, source: str, ledger: Ledger) -> str:
 
     A file is known by its place as seen from the ledger, so that both may move together.
     """
-    return documents.digest({"release": release.digest, "source": place_of(source, ledger)})[:_DIGITS]
+    return documents.digest({"release": release.digest, "source": place_of(source, ledger.path)})[:_DIGITS]

@@ -68,6 +68,8 @@ class Refinement:
         What the second draw costs.
     gradual
         Whether the second draw may depend on the first. A ledger in ρ books each draw by itself: there it may not.
+    title
+        The name that the statistic has now; that of the first draw by default.
 
     Guarantee
     ---------
@@ -79,6 +81,7 @@ class Refinement:
     epsilon: float
     delta: float = 0.0
     gradual: bool = True
+    title: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", _checks.spent_epsilon(epsilon=self.epsilon))
@@ -102,9 +105,14 @@ class Refinement:
         return self.result.statistic.get("kind")
 
     @property
-    def name(self) -> str:
-        """The name of the statistic in its release."""
+    def first_name(self) -> str:
+        """The name of the statistic in the release of the first draw."""
         return str((self._draws.release or {})["statistics"][0]["name"])
+
+    @property
+    def name(self) -> str:
+        """The name of the statistic now."""
+        return self.title or self.first_name
 
     @property
     def depends(self) -> bool:
@@ -141,7 +149,7 @@ class Refinement:
     def _release(self, epsilon: float, delta: float) -> Release:
         body: Any = copy.deepcopy(dict(self._draws.release or {}))
         (statistic,) = body["statistics"]
-        statistic["epsilon"] = epsilon
+        statistic["name"], statistic["epsilon"] = self.name, epsilon
         statistic.pop("delta", None)
         if delta:
             statistic["delta"] = delta
@@ -223,7 +231,7 @@ def refine_once(
     check_free(records, ledger, earlier, refinement.name, once.name)
     if once.missing_lines:
         ledger.check(once.missing_lines)
-    mark = records.mark(table, ledger, records.text_of(earlier))
+    mark = records.mark(table, records.text_of(earlier))
     check_mark(records, [earlier], mark)
     raw = release.fold(engines.Source(os.fspath(table), records.text_of(earlier)))
     release.check(raw)

@@ -180,6 +180,16 @@ class Release(Described):
         return {name: item for part in self._parts for name, item in part.drawn.items()}
 
     @property
+    def has_sums(self) -> bool:
+        """Whether a second draw could refine any of the results: of sums, for groups that are declared."""
+        return any(
+            item.has_sums
+            for part in self._parts
+            if not isinstance(part.grouping, SelectedGroups)
+            for item in part.statistics.values()
+        )
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are read."""
         return tuple(dict.fromkeys(itertools.chain(*(part.columns for part in self._parts))))

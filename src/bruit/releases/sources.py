@@ -32,10 +32,10 @@ _BYTES = 32
 _OTHERS = 0o077
 
 
-def place_of(source: str, ledger: Ledger) -> str:
-    """A table by its place as seen from the ledger, so that both may move together; another name as it is."""
-    if ledger.path is not None and source and Path(source).exists():
-        return Path(os.path.relpath(Path(source).resolve(), ledger.path.resolve().parent)).as_posix()
+def place_of(source: str, ledger: Path | None) -> str:
+    """A table by its place as seen from the ledger's file, so that both may move together; another name as it is."""
+    if ledger is not None and source and Path(source).exists():
+        return Path(os.path.relpath(Path(source).resolve(), ledger.resolve().parent)).as_posix()
     return source
 
 
@@ -81,7 +81,13 @@ class SourceRecords:
         """The records beside a ledger; a file that others may read is refused."""
         if ledger.results is None:
             raise LedgerError("What is drawn from a file is recorded beside a ledger in a file: Ledger.open(path, …).")
-        path = ledger.results.with_suffix(".sources")
+        return cls.beside(ledger.results.with_suffix(""))
+
+    @classmethod
+    def beside(cls, ledger: Path) -> SourceRecords:
+        """The records beside the file of a ledger, which need not be there yet."""
+        file = documents.state_file(ledger)
+        path = file.with_name(f"{file.name}.sources")
         try:
             text = documents.read_state(path)
         except FileNotFoundError:
@@ -99,7 +105,7 @@ class SourceRecords:
             raise ValueError
         return cls(path, key, dict(body["draws"]), {name: dict(own) for name, own in body["refined"].items()})
 
-    def mark(self, source: Any, ledger: Ledger, text: TextOptions) -> SourceMark | None:
+    def mark(self, source: Any, text: TextOptions) -> SourceMark | None:
         """A file with the digest of its bytes; None for a table that is not one file."""
         if not isinstance(source, str | os.PathLike) or not Path(source).is_file():
             return None
@@ -107,7 +113,7 @@ class SourceRecords:
         state = _state(path)
         with path.open("rb") as stream:
             digest = hashlib.file_digest(stream, lambda: hashlib.blake2b(key=self.key, digest_size=_BYTES)).hexdigest()
-        return SourceMark(path, place_of(str(path), ledger), digest, text, self.key, state)
+        return SourceMark(path, place_of(str(path), self.path), digest, text, self.key, state)
 
     def record(self, name: str, mark: SourceMark | None) -> None:
         """Write down of which bytes a result is drawn; the caller holds the lock of the folder of results.
@@ -146,6 +152,7 @@ class SourceRecords:
 
     def _write(self) -> None:
         body = {"key": self.key.hex(), "draws": self.draws, "refined": self.refined}
+        documents.remove_unfinished(self.path)  # what a kill left has the key, too
         documents.write_secret(self.path, documents.seal(FORMAT, body, indent=1) + "\n")
 
 

@@ -97,6 +97,8 @@ class Statistic(Described, ABC):
     kind: ClassVar[str] = ""
     #: Whether it needs a column, or only the rows.
     reads_column: ClassVar[bool] = True
+    #: Whether what is published is a function of noisy sums, so that a second draw can refine it.
+    has_sums: ClassVar[bool] = False
     #: What its widths are in: the unit of its values, or ranks.
     width_unit: ClassVar[str] = "values"
 
@@ -481,6 +483,7 @@ class Statistic(Described, ABC):
 class AdditiveStatistic(Statistic):
     """Whole-number sums, discrete Laplace or Gaussian noise on each, and arithmetic on the noisy sums."""
 
+    has_sums: ClassVar[bool] = True
     #: Whether no record makes any of the sums smaller, under add-remove.
     rising: ClassVar[bool] = False
     #: What a person contributes, where people have several rows; None for one row each.

@@ -166,6 +166,7 @@ class Tables(Statistic):
     """
 
     kind: ClassVar[str] = "tables"
+    has_sums: ClassVar[bool] = True
     column: ClassVar[None] = None  # type: ignore[misc] # it reads several
     #: What a person contributes, where people have several rows; None for one row each.
     contribution: ClassVar[Contribution | None] = None
