@@ -36,8 +36,8 @@ def publish(
     """Publish what a file says: read the table once, book once, and save JSON, CSV, Parquet and a page with figures.
 
     Run again, it shows what was published and spends nothing. A changed file pays only for what is new: statistics that
-    are paid for are kept, with their date. Where the file raises ε, they are refined for the difference. After a kill it
-    goes on where it can: what is booked is not booked again.
+    are paid for are kept, with their date. Where the file raises ε, they are refined for the difference. After a kill
+    it goes on where it can: what is booked is not booked again.
     """
     from bruit.publications import Publication
 

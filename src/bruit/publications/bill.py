@@ -150,7 +150,7 @@ class Bill:
         """What would be published: kept statistics with what was paid, and others with their share and errors."""
         table, status = self.plan.prospects(), self.status()
         if not self.kept:
-            return table
+            return replace(table, notes=[*table.notes, *self.remarks()])
         spent = "nothing is spent now" if self.release is None else f"spent now: {self.release.guarantee}"
         notes = [f"guarantee of all together: {self.guarantee}", spent, *table.notes[1:]]
         if any(not item.depends and not item.delta for item in self.refined.values()):
@@ -214,7 +214,7 @@ def bill_of(plan: Publication, ledger: Ledger | None, again: Collection[str] = (
     refined, reasons = ({}, {}) if ledger is None else refinements(plan, ledger, kept)
     for published in reversed(earlier):
         if published.origins == origins and len(kept) == len(names) and not refined:
-            return _shown(plan, ledger, published)
+            return replace(_shown(plan, ledger, published), reasons=reasons)
     _check_booked(ledger, earlier, origins.values())
     drawn = {
         name: len({origin.publication for _, _, origin in paid if origin.declared == declared[name]})

@@ -77,8 +77,8 @@ class GradualLaplace:
         q1, q2 = (math.exp(-1 / float(noise.scale)) for noise in (self.first, self.second))
         c1, c2 = ((1 - q) / (1 + q) for q in (q1, q2))
         atom = q2 * (1 - q1) ** 2 / (q1 * (1 - q2) ** 2)
-        step = (atom if value == first else 0.0) + (1 - atom) * c1 * q1 ** abs(first - value)
-        return c2 * q2 ** abs(value) * step / (c1 * q1 ** abs(first))
+        same = atom * c2 / c1 * (q2 / q1) ** abs(first) if value == first else 0.0
+        return same + (1 - atom) * c2 * q2 ** abs(value) * q1 ** float(abs(first - value) - abs(first))
 
     def draw(self, first: Integers, words: Words) -> Integers:
         """The second noise for each first noise."""

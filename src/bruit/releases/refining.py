@@ -15,6 +15,7 @@ import math
 import os
 import re
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from bruit import _checks, documents, engines
@@ -28,6 +29,7 @@ from bruit.releases.noise import MOST_SUM, DiscreteLaplace
 from bruit.releases.release import Release
 from bruit.releases.result import Result, Results, labelled
 from bruit.releases.sources import SourceMark, SourceRecords
+from bruit.releases.statistic import Statistic
 from bruit.rounding import decimal, down, up
 
 __all__ = ["Refinement", "refine_once", "why_not"]
@@ -44,16 +46,18 @@ CHANGED = (
 
 def why_not(result: Result) -> str:
     """Why a result cannot be refined; nothing if it can."""
-    kind = result.statistic.get("kind")
+    kind = str(result.statistic.get("kind"))
     if result.simulated:
         return "its noise came from a seed"
     if result.draws is not None:
         return ""
-    if kind == "groups" or ("by" in result.statistic and kind in ("sum", "mean", "variance")):
-        return "its groups are undeclared, or an older version drew it: draws that passed a threshold are not combined"
-    if kind in ("count", "histogram", "sum", "mean", "variance", "tables"):
-        return "an older version drew it, which kept no noisy sums"
-    return f"{kind} is no function of noisy sums, and two draws of it do not combine"
+    if kind == "groups":
+        return "its groups are undeclared, and draws that passed a threshold do not combine"
+    if kind not in Statistic.kinds or not Statistic.kinds[kind].kind.has_sums:
+        return f"{kind} is no function of noisy sums, and two draws of it do not combine"
+    if "by" in result.statistic:
+        return "its groups are undeclared, so that its draws passed a threshold, or an older version drew it"
+    return "an older version drew it, which kept no noisy sums"
 
 
 @dataclass(frozen=True)
@@ -139,7 +143,7 @@ class Refinement:
             release.parts[0].follow(self.name, statistic.after(first.sums))
         return release
 
-    @property
+    @cached_property
     def whole(self) -> Release:
         """The release as if both draws were one, with the sum of what they cost."""
         paid = [(draw.epsilon, draw.delta) for draw in self._draws.draws] + [(self.epsilon, self.delta)]
