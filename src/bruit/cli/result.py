@@ -35,11 +35,9 @@ def result(
         ),
     ] = None,
     epsilon: Annotated[
-        float | None, typer.Option("--epsilon", "-e", help="With --refine: what the second draw costs.")
+        float | None, typer.Option("--epsilon", "-e", help="What the second draw of --refine costs.")
     ] = None,
-    delta: Annotated[
-        float | None, typer.Option(help="With --refine: the δ of the second draw; by default that of the first.")
-    ] = None,
+    delta: Annotated[float | None, typer.Option(help="The δ of the second draw; by default that of the first.")] = None,
     rows: Annotated[int, typer.Option("--show", help="How many rows to show; 0 for all.")] = 0,
     output: Annotated[
         Path | None,

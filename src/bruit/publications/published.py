@@ -152,7 +152,7 @@ def kept_note(date: str) -> list[str]:
 def _origin_of(item: Mapping[str, Any]) -> Origin:
     texts = {name: item[name] for name in ("declared", "publication", "date")}
     texts |= {name: item.get(name, "") for name in ("share", "within")}
-    numbers = {name: item.get(name) for name in ("rho", "total")}
+    numbers: dict[str, Any] = {name: item.get(name) for name in ("rho", "total")}
     if not all(isinstance(text, str) for text in texts.values()):
         raise TypeError
     if not all(isinstance(number, float | None) for number in numbers.values()):

@@ -128,7 +128,7 @@ class CombinedNoise(Noise):
         return np.maximum((whole[middle:] + whole[middle::-1]) / 2, 0.0), width
 
     @cached_property
-    def variance(self) -> float:  # type: ignore[override]
+    def variance(self) -> float:
         """The variance of one draw, rounding included."""
         law, width = self._law
         if width > 1:
@@ -168,7 +168,7 @@ class CombinedNoise(Noise):
         # P(noise > value) for a value from 0 on is P(101 times the mean > 101·(value + 1/2)).
         far = np.where(places < 0, -places - 1, places)
         first = np.clip(np.floor(WHOLE * (2 * far + 1) / (2 * width)) + 1, 0, law.size).astype(np.int64)
-        return np.where(places < 0, beyond[first], 1 - beyond[first])
+        return np.asarray(np.where(places < 0, beyond[first], 1 - beyond[first]), np.float64)
 
     def ratio_law(self) -> tuple[float, Any]:
         """The scale, and the tail of a weighted difference of two sums that both have this noise."""

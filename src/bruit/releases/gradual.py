@@ -78,7 +78,7 @@ class GradualLaplace:
         c1, c2 = ((1 - q) / (1 + q) for q in (q1, q2))
         atom = q2 * (1 - q1) ** 2 / (q1 * (1 - q2) ** 2)
         same = atom * c2 / c1 * (q2 / q1) ** abs(first) if value == first else 0.0
-        return same + (1 - atom) * c2 * q2 ** abs(value) * q1 ** float(abs(first - value) - abs(first))
+        return float(same + (1 - atom) * c2 * q2 ** abs(value) * q1 ** (abs(first - value) - abs(first)))
 
     def draw(self, first: Integers, words: Words) -> Integers:
         """The second noise for each first noise."""
@@ -107,12 +107,12 @@ class GradualLaplace:
         """
         fall, steep, atom, unit = _masses(self.first.scale, self.second.scale, words)
         shrunk = (-fall * first).exp()
-        rest, one = 1 - (-steep).exp(), Decimal(1)
+        rest, whole = 1 - (-steep).exp(), Decimal(1)
         return [
-            _Stretch(unit * (-steep).exp() / rest, steep, -1, -1, one),
+            _Stretch(unit * (-steep).exp() / rest, steep, -1, -1, whole),
             _Stretch(unit * (1 - shrunk) / (1 - (-fall).exp()), fall, 0, 1, 1 - shrunk),
-            _Stretch(atom * shrunk, None, first, 0, one),
-            _Stretch(unit * shrunk / rest, steep, first, 1, one),
+            _Stretch(atom * shrunk, None, first, 0, whole),
+            _Stretch(unit * shrunk / rest, steep, first, 1, whole),
         ]
 
 

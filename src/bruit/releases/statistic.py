@@ -9,6 +9,7 @@ nothing without noise can reach a result, and the privacy loss is that of the su
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import math
 import re
@@ -309,7 +310,7 @@ class Statistic(Described, ABC):
 
         The pair then costs what this one has as its ε: see `GradualLaplace`. It is for tables that did not change.
         """
-        later = dataclasses.replace(self)  # type: ignore[type-var]
+        later = copy.copy(self)
         object.__setattr__(later, "earlier", tuple(earlier))
         return later
 

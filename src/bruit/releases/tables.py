@@ -569,7 +569,7 @@ class Tables(Statistic):
 
     def _by_parts(self, sums: Sequence[NoisySums]) -> dict[Names, Floats]:
         noises: Any = self._noise
-        parts = {(): np.asarray(float(sums[0].n or 0))} if self._public_total else {}
+        parts: dict[Names, Any] = {(): np.asarray(float(sums[0].n or 0))} if self._public_total else {}
         for kept, (_, values, _) in zip(noises, sums, strict=True):
             noisy = values.astype(np.float64) / self._cells(kept)
             parts[kept] = contrasts.centred(noisy.reshape(self._shape(kept)))
