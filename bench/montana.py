@@ -2,7 +2,7 @@
 
     BRUIT_DATA=FOLDER python bench/montana.py     4 runs of each way of asking, about half a minute on one core
 
-``FOLDER`` has ``acs_pwgtp_MT_2018.csv.gz`` (docs/studies.md). The rows are written to
+``FOLDER`` has ``acs_pwgtp_MT_2018.csv.gz`` (docs/how-to/run_the_studies.md). The rows are written to
 ``src/bruit_studies/_recorded/rounds.csv``, where the study finds them, and so does who has no such file.
 """
 

@@ -86,4 +86,5 @@ print(f"Left: ε = {budget.remaining.epsilon:g}")
 # %% [markdown]
 # ## For real
 # `bruit.Ledger.open("budget.jsonl", epsilon=1.0)` keeps the account in a file that outlives the program, and
-# `bruit release` does all of this from the shell. More: `docs/releases.md`, `docs/ledger.md`, `docs/learning.md`.
+# `bruit release` does all of this from the shell. More: `docs/how-to/publish_a_statistic.md`, `docs/how-
+# to/keep_a_budget.md`, `docs/tutorials/train_a_model.md`.

@@ -85,5 +85,5 @@ for claim in study.claims:
 
 # %% [markdown]
 # ## More
-# `bruit study run --all` and `bruit study report` make one page of every study; `docs/studies.md` shows how to write
-# one of your own.
+# `bruit study run --all` and `bruit study report` make one page of every study; `docs/how-to/run_the_studies.md`
+# shows how to write one of your own.

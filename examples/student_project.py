@@ -229,6 +229,6 @@ figure  # noqa: B018 - the last line of a cell is shown
 
 # %% [markdown]
 # While ε is small the forest does worse than always saying the most frequent status: it learns the noise by heart.
-# Trees with many people in a leaf do better ([judged](../docs/claims.md) as `krr-learning-forest`), and
+# Trees with many people in a leaf do better ([judged](../docs/reference/claims.md) as `krr-learning-forest`), and
 # `bruit.learning.LocalNaiveBayes` takes the noise out. At ε = 10 an answer is hardly randomised at all, and eight of
 # them tell all there is about a person.

@@ -95,4 +95,4 @@ print("\nFigure:", FOLDER / "marital-status.svg")
 # %% [markdown]
 # ## For real
 # `plan.to_json()` is the document that both sides share; `bruit plan`, `bruit privatize` and `bruit estimate` do all
-# of this with files. More: `docs/attributes.md`, `docs/attacks.md`, `docs/quickstart.md`.
+# of this with files. More: `docs/how-to/ask_several_questions.md`, `docs/how-to/estimate_the_risk.md`.

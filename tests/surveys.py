@@ -128,6 +128,17 @@ labels.fr = ["A", "B", "C"]
 clear = true
 """
 
+#: One question with several choices, of which one is reported on.
+CHOICES = """
+title = "What happened"
+epsilon = 1.0
+[[question]]
+name = "seen"
+text = "What have you seen?"
+kind = "several"
+labels = ["bullying", "theft", "a fight"]
+"""
+
 #: Twelve answers, so that a report is a list of them.
 LONG = """
 title = "Where from"

@@ -68,9 +68,9 @@ def _reason(path: Path, link: str, pages: dict[Path, Page], site: Path) -> str:
     parts = urlsplit(address)
     if parts.scheme or parts.netloc:
         return ""
-    if path.name == "404.html" and address.startswith("/"):  # it may be shown at any depth, and names the top
-        return ""
-    target = Path(os.path.normpath(path.parent / unquote(parts.path))) if parts.path else path
+    # The page for lost readers may be shown at any depth, and names the top.
+    folder = site if path.name == "404.html" else path.parent
+    target = Path(os.path.normpath(folder / unquote(parts.path).lstrip("/"))) if parts.path else path
     if target.suffix == "" and target.is_dir():
         target /= "index.html"
     if target in pages:

@@ -1,4 +1,4 @@
-"""Write docs/cli.md from the commands themselves, so that the page cannot drift.
+"""Write docs/reference/cli.md from the commands themselves, so that the page cannot drift.
 
 Run ``python tools/cli_page.py`` after changing a command; a test compares the page with what this
 writes. The page is made from the functions behind the commands, which is what ``--help`` shows too.
@@ -21,12 +21,14 @@ from typing import Any, Literal
 
 import typer
 
-PAGE = Path(__file__).parents[1] / "docs" / "cli.md"
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "cli.md"
 
 HEADER = """\
 <!-- Written by tools/cli_page.py from the commands' own help: change them, then run it again. -->
 
 # Command line
+
+For everyone who uses bruit from a terminal: every command and option, as `--help` shows them.
 
 """
 _REQUIRED = (inspect.Parameter.empty, ...)
@@ -80,7 +82,7 @@ def _renamed() -> str:
     rows = [f"| `bruit {old}` | {_cell(new)} |" for old, new in renamed.COMMANDS.items()]
     for command, options in renamed.OPTIONS.items():
         rows += [f"| `bruit {command} {old}` | {_cell(new)} |" for old, new in options.items()]
-    text = "Old commands and options, and what to write now. Whoever types an old one in this version is told the same."
+    text = "Old commands and options, and what to write now. This version answers an old one with the same words."
     return "\n".join([text, "", "| Old | New |", "|---|---|", *rows])
 
 
@@ -243,7 +245,9 @@ def _row(item: Parameter) -> str:
         notes.append("Required.")
     elif item.kind != "flag" and item.default not in (None, "", (), []):
         notes.append(f"Default: `{getattr(item.default, 'value', item.default)}`.")
-    cells = [", ".join(f"`{word}`" for word in item.spelling), kind, " ".join(filter(None, notes))]
+    # Two pairs of brackets in a row would be a reference.
+    text = re.sub(r"(?<=\] )\[", r"\\[", " ".join(filter(None, notes)))
+    cells = [", ".join(f"`{word}`" for word in item.spelling), kind, text]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
@@ -252,7 +256,7 @@ def main() -> None:
     text = page()
     if "--check" in sys.argv[1:]:
         same = PAGE.is_file() and PAGE.read_text(encoding="utf-8") == text
-        sys.exit(None if same else "docs/cli.md is out of date: run python tools/cli_page.py")
+        sys.exit(None if same else "docs/reference/cli.md is out of date: run python tools/cli_page.py")
     PAGE.write_text(text, encoding="utf-8", newline="\n")
 
 

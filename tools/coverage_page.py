@@ -1,4 +1,4 @@
-"""Write docs/coverage.md: what the documents hold, item by item, where each works here, and what is missing.
+"""Write docs/reference/coverage.md: what the documents hold, item by item, where each works here, and what is missing.
 
 Claims are taken from the studies themselves. `ITEMS` adds what is no claim: definitions, algorithms, listings,
 exercises, experiments and figures. Run ``python tools/coverage_page.py`` after changing either; a test compares the
@@ -7,6 +7,7 @@ page with what this writes.
 
 from __future__ import annotations
 
+import posixpath
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,15 +19,16 @@ from bruit.errors import ParameterError
 from bruit.tables import typeset
 from bruit_studies import DOCUMENTS, Study, all_studies
 
-PAGE = Path(__file__).parents[1] / "docs" / "coverage.md"
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "coverage.md"
 
 HEADER = """\
 <!-- Written by tools/coverage_page.py from the studies and its own list: change them, then run it again. -->
 
 # Coverage
 
-What the documents hold, item by item, and where it works: {summary}. Every claim that a
-[study](studies.md) judges is an item; its verdict stands on [Claims](claims.md).
+For students and teachers of the courses that bruit follows: every item of their documents, and where it works here.
+Of all items: {summary}. Every claim that a [study](../how-to/run_the_studies.md) judges is an item. Its verdict
+stands on [Claims](claims.md).
 """
 
 State: TypeAlias = Literal["works", "partly", "missing"]
@@ -40,7 +42,8 @@ class Item:
     ----------
     works
         Public names (``bruit.oracles.RandomizedResponse``), studies (``study:krr``), their figures and claims
-        (``figure:krr/dispersion``, ``claim:krr-ldp``), or pages and files of the repository (``docs/oracles.md``).
+        (``figure:krr/dispersion``, ``claim:krr-ldp``), or pages and files of the repository
+        (``docs/reference/oracles.md``).
     missing
         What is not there, and why, or that it is planned; nothing where all is.
     """
@@ -78,20 +81,23 @@ _NOTEBOOK = "examples/student_project.ipynb"
 _REPORT, _LEARNING = "internship report", "learning slides"
 
 ITEMS: tuple[Item, ...] = (
-    Item(_LDP, "slide “En images”", "DP and LDP in pictures", ("docs/guides/course.md",)),
+    Item(_LDP, "slide “En images”", "DP and LDP in pictures",
+         ("docs/explanation/why_local_noise_costs.md",)),
     Item(_LDP, "slide “Définition et propriétés”", "ε-LDP", ("bruit.privacy.Guarantee", "bruit.audit.exact")),
-    Item(_LDP, "slide “Définition et propriétés”", "robustness to post-processing", ("docs/guides/course.md",)),
+    Item(_LDP, "slide “Définition et propriétés”", "robustness to post-processing",
+         ("docs/explanation/stories_of_the_course.md",)),
     Item(_LDP, "slide “Motivation : données embarrassante à nettoyer”", "Warner's survey with two coins",
          ("bruit.oracles.RandomizedResponse.two_coins", "study:warner", "figure:warner/estimates")),
     Item(_LDP, "slide “Définition et propriétés”, reference 1", "Duchi's rates of local privacy",
-         ("bruit.numbers.Duchi", "docs/numbers.md"),
+         ("bruit.numbers.Duchi", "docs/reference/numbers.md"),
          "the lower bounds themselves: they hold up to constants, and exact variances stand in their place"),
     Item(_LDP, "slide “Motivation : estimation du pourcentage de tricheurs”", "Warner's tree of probabilities",
          ("claim:warner-observed", "bruit_studies.warner.Coins")),
     Item(_LDP, "slide “Motivation : estimation du pourcentage de tricheurs”", "other coins: the first one",
          ("figure:warner/coins",)),
     Item(_LDP, "slide “Motivation : estimation du pourcentage de tricheurs”", "other coins: both",
-         ("bruit_studies.warner.Coins", "figure:warner/second-coin", "docs/guides/course.md")),
+         ("bruit_studies.warner.Coins", "figure:warner/second-coin",
+          "docs/explanation/how_randomised_response_works.md")),
     Item(_LDP, "slide “Données catégorielles : M_GRR”", "GRR", ("bruit.oracles.RandomizedResponse",)),
     Item(_LDP, "slide “Données catégorielles : M_GRR”", "bars of its law for ε = 1, k = 9, x = 6",
          ("bruit.oracles.RandomizedResponse.matrix", "figure:krr/law")),
@@ -107,34 +113,35 @@ ITEMS: tuple[Item, ...] = (
     Item(_SEVERAL, "slide “Analyses multidimeelles respectueuses : exemples”", "deployments: Flux Vision, large firms",
          (), "a page on who used what, and with which real ε: planned, with the protocols by their names"),
     Item(_SEVERAL, "slide “Ex. de requêtes sur des bases voisines”", "the salary that a difference gives away",
-         ("docs/guides/course.md",)),
+         ("docs/explanation/stories_of_the_course.md",)),
     Item(_SEVERAL, "slide “Formalisation de la DP”", "ε-DP", ("bruit.privacy.Guarantee",)),
     Item(_SEVERAL, "slide “Requête Q1”", "a count with Laplace noise",
          ("bruit.releases.Count", "bruit.releases.DiscreteLaplace")),
-    Item(_SEVERAL, "slide “Robustesse au post-traitement”", "the theorem", ("docs/guides/course.md",)),
+    Item(_SEVERAL, "slide “Robustesse au post-traitement”", "the theorem",
+         ("docs/explanation/stories_of_the_course.md",)),
     Item(_SEVERAL, "slide “Composition séquentielle”", "the theorem, and the sum of ε",
          ("bruit.privacy.sequential", "bruit.privacy.Ledger")),
     Item(_SEVERAL, "slide “Composition séquentielle”", "averaging repeated answers",
-         ("docs/guides/course.md", "claim:averaging", "docs/panels.md")),
+         ("docs/explanation/stories_of_the_course.md", "claim:averaging", "docs/explanation/memos_and_rounds.md")),
     Item(_SEVERAL, "slide “M_SUE”", "SUE, and “M_GRR” where M_SUE is meant",
-         ("bruit.oracles.UnaryEncoding", "docs/guides/course.md")),
+         ("bruit.oracles.UnaryEncoding", "docs/explanation/stories_of_the_course.md")),
     Item(_SEVERAL, "slide “M_SUE”, reference 8", "RAPPOR",
-         ("bruit.oracles.UnaryEncoding", "bruit.oracles.Repeated", "docs/panels.md"),
+         ("bruit.oracles.UnaryEncoding", "bruit.oracles.Repeated", "docs/explanation/memos_and_rounds.md"),
          "cohorts and Bloom filters for open answers: planned, with the protocols by their names"),
     Item(_SEVERAL, "slide “Autres mécanismes avec même estimateur/variance”, reference 9", "SHE and THE",
          ("bruit.oracles.UnaryEncoding.with_probabilities",),
          "SHE is not built: SUE has half its variance. THE under its name: planned, with the protocols by their names"),
     Item(_SEVERAL, "slide “Autres mécanismes avec même estimateur/variance”", "OUE and BLH",
-         ("bruit.oracles.UnaryEncoding", "bruit.oracles.LocalHashing", "docs/guides/course.md")),
+         ("bruit.oracles.UnaryEncoding", "bruit.oracles.LocalHashing", "docs/explanation/stories_of_the_course.md")),
     Item(_SEVERAL, "slide “Choisir un mécanisme pour un attribut”", "Var* of the mechanisms, N = 10⁵, k = 128",
          ("figure:variance/oracles", "bruit.oracles.choose")),
     Item(_SEVERAL, "slide “Diviser le budget entre attributs”", "SPL and SMP", ("bruit.collection.Plan",)),
     Item(_SEVERAL, "slide “Diviser le budget entre attributs”, reference 11", "k of d attributes sampled",
-         ("bruit.collection.Plan", "docs/attributes.md")),
+         ("bruit.collection.Plan", "docs/reference/methods.md")),
     Item(_SEVERAL, "slide “Choix inéquitable de l'attribut partagé : une solution”", "RS+FD",
-         ("bruit.collection.RSFD", "docs/attributes.md", "docs/guides/course.md")),
+         ("bruit.collection.RSFD", "docs/explanation/several_attributes.md")),
     Item(_SEVERAL, "slide “Mise en RS+FD de M_GRR”", "estimator and variance of RS+FD[GRR]",
-         ("bruit.collection.Plan.variance", "claim:fakes-variance", "docs/guides/course.md")),
+         ("bruit.collection.Plan.variance", "claim:fakes-variance", "docs/explanation/several_attributes.md")),
     Item(_SEVERAL, "slide “Mise en RS+FD de M_GRR”", "RS+FD with SUE",
          ("bruit.collection.Plan", "figure:several-attributes/nursery")),
     Item(_SEVERAL, "slide “Un mécanisme adaptatif ADP”", "ADP and its surface",
@@ -160,7 +167,7 @@ ITEMS: tuple[Item, ...] = (
          ("bruit.attacks.sampled_attribute", "study:attacker-knowledge", "figure:attacker-knowledge/models")),
     Item(_PROJECT, "§1, equations (1) and (2)", "kRR", ("bruit.oracles.RandomizedResponse",)),
     Item(_PROJECT, "exercise 2.1", "estimator and variance, shown",
-         ("claim:krr-unbiased", "claim:krr-variance", "docs/oracles.md", _NOTEBOOK)),
+         ("claim:krr-unbiased", "claim:krr-variance", "docs/reference/oracles.md", _NOTEBOOK)),
     Item(_PROJECT, "exercise 2.2", "frequencies of marital-status at ε = 1",
          ("figure:krr/frequencies", _NOTEBOOK)),
     Item(_PROJECT, "exercise 2.3", "dispersion of the estimator", ("figure:krr/dispersion", _NOTEBOOK)),
@@ -173,9 +180,10 @@ ITEMS: tuple[Item, ...] = (
          ("figure:krr-learning/accuracy", _NOTEBOOK)),
     Item(_REPORT, "§2.1, listing", "AboveThreshold", ("bruit.releases.AboveThreshold",)),
     Item(_REPORT, "§2.1, first paragraph", "paying only for the questions above the threshold, one or several",
-         ("bruit.releases.AboveThreshold", "docs/releases.md", "src/bruit/releases/above_threshold.proof.md")),
+         ("bruit.releases.AboveThreshold", "docs/how-to/answer_above_a_threshold.md",
+          "src/bruit/releases/above_threshold.proof.md")),
     Item(_REPORT, "§2.1, proof of theorem 2.1.0.1", "the proof, and its slips one by one",
-         ("docs/releases.md", "src/bruit/releases/above_threshold.proof.md")),
+         ("docs/how-to/answer_above_a_threshold.md", "src/bruit/releases/above_threshold.proof.md")),
     Item(_REPORT, "§2.2.1, listing", "HistogramMethod, as printed and mended",
          ("bruit.releases.HistogramQuantiles", "figure:deciles/printed")),
     Item(_REPORT, "§2.2.1, figure 1", "the steps for a = 0, b = 1, steps = 4", ("figure:deciles/steps",)),
@@ -232,7 +240,8 @@ def page() -> str:
     """The page."""
     items = [*ITEMS, *claimed(all_studies())]
     states = Counter(item.state for item in items)
-    summary = f"of {len(items)} items {states['works']} work, {states['partly']} partly, {states['missing']} not yet"
+    works, partly, missing = (states[state] for state in ("works", "partly", "missing"))
+    summary = f"{len(items)} in all, {works} work, {partly} work partly, {missing} do not work yet"
     lines = [HEADER.format(summary=summary)]
     for document, citation in DOCUMENTS.items():
         own = [item for item in items if item.document == document]
@@ -258,7 +267,7 @@ def _link(target: str) -> str:
     if kind == "study":
         return f"`bruit study run {name}`"
     if target.startswith("docs/"):
-        return f"[{target.removeprefix('docs/')}]({target.removeprefix('docs/')})"
+        return f"[{target.removeprefix('docs/')}]({posixpath.relpath(target, 'docs/reference')})"
     return f"`{target}`"
 
 

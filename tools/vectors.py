@@ -1,4 +1,4 @@
-"""Write docs/vectors/*.json: what bruit gives for stated words, bytes, seeds and texts; docs/vectors.md is their page.
+"""Write docs/vectors/*.json, what bruit gives for stated words, bytes, seeds and texts: see docs/reference/vectors.md.
 
 Run ``python tools/vectors.py`` after adding a case; a test compares the files with what this writes. A vector that is
 there already may change only with the format that it belongs to.

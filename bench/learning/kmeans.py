@@ -116,7 +116,8 @@ def ours(case: Case, k: int, epsilon: float, repetitions: int) -> dict[str, Any]
     found: dict[str, Any] = {}
     for kind, extra in KINDS.items():
         models = [
-            KMeans(k, epsilon=epsilon, bounds=(case.low, case.high), rng=seed, **extra) for seed in range(repetitions)
+            KMeans(k, epsilon=epsilon, bounds=(case.low, case.high), scale=False, rng=seed, **extra)
+            for seed in range(repetitions)
         ]
         found[kind] = [_fitted(model, case.X) for model in models]
     return found
@@ -186,7 +187,7 @@ def times(case: Case, folder: Path) -> dict[str, Any]:
 
 
 def _seconds(case: Case, k: int) -> float:
-    model = KMeans(k, epsilon=1.0, bounds=(case.low, case.high))
+    model = KMeans(k, epsilon=1.0, bounds=(case.low, case.high), scale=False)
     start = time.perf_counter()
     _fitted(model, case.X)
     return time.perf_counter() - start

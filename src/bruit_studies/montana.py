@@ -60,8 +60,8 @@ def _file() -> Path:
     file = place / FILE if place is not None and place.is_dir() else place
     if file is None or not file.is_file():
         raise Skipped(
-            f"The weights of Montana are not bundled: set {VARIABLE} to {FILE} or to its folder; docs/studies.md says "
-            "where it is from. Recorded results stand in their place."
+            f"The weights of Montana are not bundled: set {VARIABLE} to {FILE} or to its folder; "
+            "docs/how-to/run_the_studies.md says where it is from. Recorded results stand in their place."
         )
     return file
 

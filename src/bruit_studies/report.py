@@ -266,9 +266,11 @@ in `src/bruit_studies/_recorded`. -->
 
 # Claims
 
-What the courses and reports that bruit follows claim, where exactly, and what the studies say of it: {summary}.
-*Improved* means right on its own terms, and the evidence says what does better. *Slip* means a slip of the pen: what is
-meant is plain, and holds. *Corrected* means nearly right, with the right form in the evidence. *Open* means that these
-results cannot settle it. Claims are in our words. By which rule they are judged, and why some labels changed:
-[Judgements](judgements.md). How to run the studies: [Studies](studies.md).
+For students and teachers: what the courses and reports that bruit follows claim, and what the studies say of it.
+
+There are {summary}.
+*Improved* means right on its own terms, and the evidence says what does better. *Slip* means a slip of the pen: the
+meaning is plain, and holds. *Corrected* means nearly right, with the right form in the evidence. *Open* means that
+these results cannot settle it. Claims are in our words. The rule of judgement, and why some labels changed, is on
+[Judgements](../explanation/judgements.md). To run the studies, see [Run the studies](../how-to/run_the_studies.md).
 """

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import doctest
 import functools
+import importlib
 import importlib.util
 import re
 import sys
@@ -130,13 +131,11 @@ def _name(path: Path) -> str:
 
 
 @pytest.mark.audit(
-    "docs/add_a_release.md",
-    "docs/auditing.md",
-    "docs/continual.md",
-    "docs/learning.md",
-    "docs/numbers.md",
-    "docs/releases.md",
-    "docs/studies.md",
+    "docs/how-to/add_a_release.md",
+    "docs/how-to/audit_a_guarantee.md",
+    "docs/how-to/learn_from_randomised_data.md",
+    "docs/how-to/run_the_studies.md",
+    "docs/reference/numbers.md",
 )
 @pytest.mark.parametrize("path", PAGES, ids=_name)
 def test_every_example_of_a_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,12 +220,15 @@ def test_a_broken_link_and_a_broken_anchor_are_caught(tmp_path: Path) -> None:
 
 
 def _tool(name: str) -> ModuleType:
+    """A module of tools/."""
     spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    sys.path.insert(0, str(ROOT / "tools"))
     spec.loader.exec_module(module)
+    sys.path.remove(str(ROOT / "tools"))
     return module
 
 
@@ -238,14 +240,14 @@ needs_the_command_line = pytest.mark.skipif(
 
 @needs_the_command_line
 def test_the_command_line_page_is_what_the_commands_say() -> None:
-    page = (DOCS / "cli.md").read_text(encoding="utf-8")
+    page = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
     assert page == _tool("cli_page").page(), "run python tools/cli_page.py"
 
 
 @needs_the_command_line
 def test_every_command_has_its_heading() -> None:
     tool = _tool("cli_page")
-    page = (DOCS / "cli.md").read_text(encoding="utf-8")
+    page = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
     assert tool.commands()
     assert [name for name in tool.commands() if f"## `{name}`\n" not in page] == []
 
@@ -257,7 +259,7 @@ def test_every_option_that_help_shows_is_on_the_page() -> None:
     from bruit.cli.app import app
 
     tool = _tool("cli_page")
-    page = (DOCS / "cli.md").read_text(encoding="utf-8")
+    page = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
     for command in tool.commands():
         words = command.split()[1:]
         result = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"})
@@ -267,21 +269,27 @@ def test_every_option_that_help_shows_is_on_the_page() -> None:
         assert sorted(option for option in shown if f"`{option}`" not in section) == []
 
 
-def test_the_picture_of_the_architecture_is_that_of_the_imports() -> None:
-    drawn = _tool("architecture_picture").picture()
-    assert (DOCS / "figures" / "architecture.svg").read_text(encoding="utf-8") == drawn, (
-        "run python tools/architecture_picture.py"
-    )
-    packages = {name for row in _tool("architecture_picture").rows() for name in row}
+def test_the_picture_of_the_layers_is_that_of_the_page() -> None:
+    tool = _tool("architecture_picture")
+    drawn = (DOCS / "figures" / "six_layers.svg").read_text(encoding="utf-8")
+    assert drawn == tool.picture(), "run python tools/architecture_picture.py"
+    packages = {name for row in tool.rows() for name in row}
     folders = {path.stem for path in (ROOT / "src" / "bruit").iterdir() if path.suffix == ".py" or path.is_dir()}
-    assert packages == (folders | {"bruit_studies"}) - {
-        "__init__",
-        "__main__",
-        "__pycache__",
-        "_renamed",
-        "py",
-        "typing",
-    }
+    outside = {"__init__", "__main__", "__pycache__", "_renamed", "py", "typing"}
+    assert packages == (folders | {"bruit_studies"}) - outside
+    placed = {layer: set(" ".join(rows).split()) - {"."} for layer, rows in tool.PLACES.items()}
+    assert placed == {layer: {name for row in rows for name in row} for layer, rows in tool.layers().items()}
+    assert packages <= set(tool.about())
+
+
+def test_each_stop_of_a_walk_is_imported_by_one_before_it_and_lies_lower() -> None:
+    tool = _tool("architecture_picture")
+    rank = {name: place for place, row in enumerate(tool.rows()) for name in row}
+    imports = tool.edges(set(rank))
+    for walk in tool.WALKS:
+        for place, name in enumerate(walk.stops[1:], 1):
+            assert rank[name] < rank[walk.stops[place - 1]]
+            assert any((before, name) in imports for before in walk.stops[:place]), (walk.name, name)
 
 
 _PICTURE = re.compile(r"!\[(?P<text>[^\]]*)\]\((?P<file>[^)\s]+)\)")
@@ -298,15 +306,14 @@ def test_every_figure_of_the_documentation_is_shown_somewhere() -> None:
     assert [path.name for path in sorted((DOCS / "figures").iterdir()) if path not in shown] == []
 
 
-def test_the_first_page_has_three_pictures_and_a_part_for_each_reader() -> None:
+def test_the_first_page_has_one_picture_and_four_doors_each_with_a_tutorial() -> None:
     text = (DOCS / "index.md").read_text(encoding="utf-8")
-    assert len(_PICTURE.findall(text)) == 3
-    assert re.findall(r"^## (You \w+)$", text, flags=re.MULTILINE) == [
-        "You ask",
-        "You publish",
-        "You learn",
-        "You study",
-    ]
+    assert len(_PICTURE.findall(text)) == 1
+    doors = re.split(
+        r"^-   (?=\*\*)", text.split('<div class="grid cards" markdown>')[1].split("</div>")[0], flags=re.M
+    )[1:]
+    assert [door.split("**")[1] for door in doors] == ["You ask", "You publish", "You learn", "You study"]
+    assert all("](tutorials/" in door and "](how-to/" in door for door in doors)
 
 
 def test_a_newcomer_is_led_by_commands_that_do_all_set_up() -> None:
@@ -353,13 +360,13 @@ def test_links_of_pages_outside_docs_are_rewritten_for_the_site() -> None:
         "CHANGELOG.md": "changes.md",
         "src/bruit/laws/bits.proof.md": "proofs/laws/bits.md",
     }
-    text = "[a](docs/design.md#layers) [b](src/bruit/laws/bits.proof.md) [c](https://example.org)"
+    text = "[a](docs/internals/design.md#layers) [b](src/bruit/laws/bits.proof.md) [c](https://example.org)"
     assert hooks.relink(text, "CHANGELOG.md", "changes.md", outside) == (
-        "[a](design.md#layers) [b](proofs/laws/bits.md) [c](https://example.org)"
+        "[a](internals/design.md#layers) [b](proofs/laws/bits.md) [c](https://example.org)"
     )
-    text = "[a](../../../docs/known_limits.md)\n```text\n[b](../../../docs/design.md)\n```\n"
+    text = "[a](../../../docs/reference/known_limits.md)\n```text\n[b](../../../docs/design.md)\n```\n"
     assert hooks.relink(text, "src/bruit/laws/bits.proof.md", "proofs/laws/bits.md", outside) == (
-        "[a](../../known_limits.md)\n```text\n[b](../../../docs/design.md)\n```\n"
+        "[a](../../reference/known_limits.md)\n```text\n[b](../../../docs/design.md)\n```\n"
     )
 
 
@@ -367,3 +374,42 @@ def test_every_proof_note_becomes_a_page() -> None:
     pages = _tool("site_hooks").pages(ROOT)
     assert {_name(path) for path in PROOFS} <= set(pages)
     assert len(set(pages.values())) == len(pages)
+
+
+def test_an_old_address_becomes_a_page_that_leads_to_the_new_one() -> None:
+    hooks = _tool("site_hooks")
+    pages = hooks.redirects(
+        {
+            "guides/a.md": "how-to/b.md",
+            "guides/a.md#one": "how-to/c.md#two",
+            "kept.md#old": "how-to/b.md#new",
+        }
+    )
+    assert list(pages) == ["guides/a.html"]
+    assert '<a href="../how-to/b.html">' in pages["guides/a.html"]
+    assert '{"one": "../how-to/c.html#two"}' in pages["guides/a.html"]
+
+
+def test_the_notes_stand_where_the_navigation_has_their_section() -> None:
+    hooks = _tool("site_hooks")
+    nav = [{"Home": "index.md"}, {"Reference": [{"Proof notes": []}, "a.md"]}]
+    notes = [{"Bits": "proofs/bits.md"}]
+    assert hooks._filled(nav, notes) == [{"Home": "index.md"}, {"Reference": [{"Proof notes": notes}, "a.md"]}]
+    assert hooks._filled(nav, []) == [{"Home": "index.md"}, {"Reference": ["a.md"]}]
+
+
+def _has_example(name: str) -> bool:
+    module, _, attribute = name.rpartition(".")
+    return ">>>" in (getattr(importlib.import_module(module), attribute).__doc__ or "")
+
+
+def test_every_page_of_the_api_has_an_example() -> None:
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in (DOCS / "reference" / "api").glob("*.md")}
+    bare = [
+        name
+        for name, text in texts.items()
+        if name != "index"
+        and "```python" not in text
+        and not any(_has_example(target) for target in re.findall(r"^::: (\S+)", text, flags=re.MULTILINE))
+    ]
+    assert bare == []

@@ -1,6 +1,6 @@
 """Layers point down, and each heavy dependency has one home.
 
-The order is the one of docs/design.md. Every import counts: at the top of a module, inside a
+The order is the one of docs/internals/design.md. Every import counts: at the top of a module, inside a
 function, under `TYPE_CHECKING`, or by `importlib.import_module`. What is allowed beyond the order
 is listed here with its reason.
 """
@@ -57,6 +57,7 @@ UPWARD: dict[tuple[str, str, str], str] = {
     ("analysis", "figures", "plot"): "a regression's plot() does too",
     ("releases", "figures", "plot"): "so does that of a continual series",
     ("oracles", "figures", "plot"): "and that of what choose and compare rank",
+    ("learning", "figures", "plot"): "and that of the scores of a model",
 }
 
 #: Where a dependency may be imported.

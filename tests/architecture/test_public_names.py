@@ -58,7 +58,7 @@ INTERNAL = {
     "_checks": "one wording for bad parameters",
     "_renamed": "old names, until the next version",
     "kernels": "arithmetic on arrays, reached through the mechanisms",
-    "cli": "its pages are docs/cli.md and `bruit --help`",
+    "cli": "its pages are docs/reference/cli.md and `bruit --help`",
 }
 
 

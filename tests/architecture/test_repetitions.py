@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 #: Pages that tools write: options and rows of theirs are alike by their making.
-WRITTEN_BY_TOOLS = {"docs/cli.md", "docs/claims.md", "docs/coverage.md"}
+WRITTEN_BY_TOOLS = {"docs/reference/cli.md", "docs/reference/claims.md", "docs/reference/coverage.md"}
 TEXTS = [
     *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")),
     *sorted(path for path in DOCS.rglob("*.md") if "_site" not in path.relative_to(DOCS).parts),

@@ -11,7 +11,7 @@ from sources import ROOT, SOURCE, STUDIES
 
 TESTS = ROOT / "tests"
 #: Folders whose tests hold for all of the library.
-EXEMPT = {"laws", "spark", "architecture", "strangers", "fuzz", "examples", "bench", "vectors"}
+EXEMPT = {"laws", "spark", "architecture", "strangers", "fuzz", "examples", "bench", "vectors", "deploy"}
 #: Folders that are about more than the package of their name.
 PACKAGES = {"studies": [STUDIES], "cli": [SOURCE / "cli", STUDIES / "cli"], "": [SOURCE]}
 #: Tests of no single module, and what they are about.
@@ -19,7 +19,7 @@ CROSS_CUTTING = {
     "test_marks": "tests/marks.py",
     "test_recorded": "everything that stays byte for byte",
     "cards/test_javascript": "the sampler in JavaScript",
-    "cards/test_specification": "the page docs/cards.md",
+    "cards/test_specification": "the page docs/reference/cards.md",
     "cli/test_canary": "no command shows a value",
     "cli/test_commands": "the help and the first steps of all commands",
     "cli/test_kills": "release, publish and limits, killed",
@@ -41,14 +41,16 @@ CROSS_CUTTING = {
     "releases/test_large_epsilon": "every place where ε is spent",
     "releases/test_rho": "the ρ of every release",
     "releases/test_written_numbers": "numbers on a grid, of every statistic",
-    "studies/test_coverage": "the page docs/coverage.md",
-    "studies/test_judgements": "the page docs/judgements.md",
+    "studies/test_coverage": "the page docs/reference/coverage.md",
+    "studies/test_judgements": "the page docs/explanation/judgements.md",
     "studies/test_verdicts": "the judges of all studies",
+    "survey/test_access": "the page by keyboard, in large letters, dark, narrow and printed",
     "survey/test_browser": "the page in a browser",
     "survey/test_browser_codes": "the page with codes in a browser",
     "survey/test_browser_rounds": "rounds in a browser",
     "survey/test_class_by_codes": "a class from a new survey to its results",
     "survey/test_draws": "the script of the page",
+    "survey/test_engines": "the page in three engines",
     "survey/test_first_screen": "the page on a phone",
     "survey/test_language": "the guide to another language",
     "survey/test_rounds": "rounds of a survey, from the file to the page",

@@ -1,4 +1,4 @@
-"""Sentences of docs/threat_model.md that a program can check."""
+"""Sentences of docs/explanation/threat_model.md that a program can check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/cards.md is enough: a sampler that was written from the page alone, sentence by sentence, gives every vector."""
+"""docs/reference/cards.md is enough: a sampler that was written from the page alone gives every vector."""
 
 from __future__ import annotations
 

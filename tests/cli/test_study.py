@@ -71,7 +71,7 @@ def test_a_verdict_that_is_recorded_is_shown_before_anything_is_run(run):
 
 
 def test_recorded_rows_alone_have_the_verdicts_of_the_page_of_claims():
-    page = (Path(__file__).parents[2] / "docs" / "claims.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "claims.md").read_text(encoding="utf-8")
     cells = [line.split(" | ") for line in page.splitlines() if line.startswith("| ")]
     verdicts = {_letters(row[0]): row[2].strip("*") for row in cells if len(row) > 3}
     judged = 0

@@ -15,6 +15,7 @@ import pytest
 from bruit.collector import Store, open_store
 from bruit.collector.open_survey import OpenSurvey
 
+from ..survey.conftest import chromium, collector, visit  # noqa: F401 -- fixtures, for the page of results
 from ..surveys import ALCOHOL, HEALTH, opened_in
 
 

@@ -221,6 +221,7 @@ def test_the_demo_says_the_truth_of_its_people_and_expects_as_many_as_it_has(tmp
     monkeypatch.setattr("bruit.collector.demo.running", lambda *_: contextlib.nullcontext(8000))
     monkeypatch.setattr("bruit.collector.demo.respond", lambda *_: None)
     output = run("demo", "--people", "40", code=130)
+    assert re.search(r"present:\s+http://127.0.0.1:8000/s/demo/results\?token=[0-9a-z]{26}&present\n", output)
     assert "Of the 40 simulated people 14 truly say yes (35 of 100)" in output
     assert "Stopped; nothing was kept." in output
     store = open_store(tmp_path / "surveys.sqlite")

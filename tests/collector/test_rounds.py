@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -18,7 +19,7 @@ from bruit.collector.export import export
 from bruit.collector.intake import _Waiting, commit
 from bruit.collector.links import issue
 from bruit.collector.results import results
-from bruit.collector.results_page import page
+from bruit.collector.results_page import page, question_files
 from bruit.collector.serving import Listening
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -204,6 +205,8 @@ def test_results_are_by_round_and_over_rounds_and_rounds_with_few_answers_wait(a
     series = plan.panel.series(tallies, [1, 2])["slept"]
     assert shown.series["slept"].frequency.tobytes() == series.frequency.tobytes()
     html = page(shown).decode()
+    assert re.findall('<p class="slide when">(.*?)</p>', html) == ["Over 2 rounds", "Round 1", "Round 2"]
+    assert {"question-slept-round-1.csv", "question-slept-over-rounds.en.svg"} <= set(question_files(shown))
     for words in ("Over 2 rounds", "Round 2 less round 1", "Round 1</h2>", "personal links", "for all 4 rounds"):
         assert words in html, words
     assert "Round 3" not in html

@@ -36,7 +36,7 @@ from bruit.errors import ParameterError
 sys.path.insert(0, str(Path(__file__).parent))
 from serving import post, raw, report_bytes, request, served
 
-from ..surveys import TOKEN
+from ..surveys import ALCOHOL, TOKEN
 
 
 class Running(NamedTuple):
@@ -98,11 +98,35 @@ def test_results_are_for_the_token_alone_unless_they_are_public(site, opened, se
     assert request(site.port, "GET", "/s/alcohol/results?token=another")[0] == 404
     status, headers, content = request(site.port, "GET", f"/s/alcohol/results?token={TOKEN}")
     assert status == 200
-    assert b"<b>10</b>answers counted" in content
-    assert "script" not in headers["content-security-policy"]
+    assert b"<b>10</b> answers counted" in content
+    policy = headers["content-security-policy"]
+    assert re.search(r"script-src 'sha256-[^']*'; style-src 'sha256-[^']*'; img-src data:; form-action 'none'", policy)
+    assert "connect-src" not in policy
     assert headers["cache-control"] == "no-store"
     opened(site.store, several_file, "health", public=True)
     assert request(site.port, "GET", "/s/health/results")[0] == 200
+
+
+def test_results_are_in_the_language_that_the_reader_wants_most(site, opened, tmp_path) -> None:
+    text = ALCOHOL.replace("title =", 'title.fr = "L’alcool"\ntitle.en =', 1)
+    for key in ("text", "labels"):
+        text = re.sub(rf"(?m)^{key} = (.*)$", rf"{key}.en = \1\n{key}.fr = \1", text)
+    path = tmp_path / "both.toml"
+    path.write_text(f'languages = ["en", "fr"]\n{text}', encoding="utf-8")
+    opened(site.store, path, "both", public=True)
+    wanted = {
+        "": "en",
+        "de, it": "en",
+        "fr": "fr",
+        "en;q=0.7, fr-CH": "fr",
+        "fr;q=0, en;q=0.1": "en",
+        "\u00e9, ;;,": "en",
+    }
+    for header, language in wanted.items():
+        status, _, content = request(site.port, "GET", "/s/both/results?present", Accept_Language=header)
+        assert status == 200
+        assert f'<html lang="{language}">'.encode() in content
+        assert f'<main lang="{language}">'.encode() in content
 
 
 def test_a_page_of_results_is_made_once_for_all_who_look_and_anew_when_it_changes(
@@ -111,14 +135,14 @@ def test_a_page_of_results_is_made_once_for_all_who_look_and_anew_when_it_change
     store = open_store(tmp_path / "surveys.sqlite")
     open_survey = opened(store, survey_file, public=True)
     app, pages, estimates = application(store), [], []
-    page, round_ = results_page.page, results_module._round
+    make, round_ = results_page.pages, results_module._round
 
-    def counted_page(shown, *, public):
+    def counted_pages(shown, *, public):
         assert public
         pages.append(shown.totals.answered)
-        return page(shown, public=public)
+        return make(shown, public=public)
 
-    monkeypatch.setattr(results_page, "page", counted_page)
+    monkeypatch.setattr(results_page, "pages", counted_pages)
     monkeypatch.setattr(results_module, "_round", lambda *part: estimates.append(1) or round_(*part))
 
     async def post_and_look(reports: int, looks: int) -> None:
@@ -204,7 +228,7 @@ def test_people_get_a_short_page_and_programs_json_where_there_is_nothing_to_see
     assert heading in content
     assert b"<script" not in content
     assert "script" not in headers["content-security-policy"]
-    _, _, content = request(site.port, "GET", path, Accept="text/html", Accept_Language="fr-CH;q=0.9, en")
+    _, _, content = request(site.port, "GET", path, Accept="text/html", Accept_Language="en;q=0.8, fr-CH;q=0.9")
     assert b'<html lang="fr">' in content
 
 

@@ -1,7 +1,8 @@
 """No number of reports below ``shown_from`` is shown, or is one subtraction away from what is shown.
 
-The law looks at what a reader gets: page, command line, CSV, JSON, tallies. Surveys are random, and so are their
-counts. These are so large that two of them are equal by a subtraction only if one follows from the other.
+The law looks at what a reader gets: page in all languages with its slides, sliders and what it saves, command line,
+CSV, JSON, pictures, tallies. Surveys are random, and so are their counts. These are so large that two of them are equal
+by a subtraction only if one follows from the other.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ import pytest
 from bruit.cli import estimate as estimate_command
 from bruit.cli.survey import _store
 from bruit.cli.survey.results import results as results_command
-from bruit.collector import open_store
+from bruit.collector import open_store, results_page
 from bruit.collector import results as module
 from bruit.collector.export import export
 from bruit.collector.gate import Gate, Gates
 from bruit.collector.intake import _Waiting, commit
 from bruit.collector.open_survey import OpenSurvey, document
 from bruit.collector.results import SurveyResults, results
-from bruit.collector.results_page import page
+from bruit.collector.results_page import page, pages
 from bruit.collector.store import Opened, StoredTotals
 from bruit.errors import DataError
 from bruit.estimation import Tally
@@ -52,6 +53,8 @@ def survey_text(chance: random.Random) -> str:
     for number in range(chance.randint(2, 3)):
         lines += ["[[question]]", f'name = "asked{number}"', f'text = "Asked {"ABC"[number]}?"', 'kind = "yes-no"']
         lines += ["refusal = true"] * (number == 0)
+    if method.startswith("S") and chance.random() < 0.4:
+        lines += ["[[question]]", 'name = "seen"', 'text = "Seen?"', 'kind = "several"', 'labels = ["P", "Q"]']
     for number in range(chance.randint(0, 2)):
         labels = json.dumps(list("VWXYZ"[: chance.randint(2, 4)]))
         lines += ["[[question]]", f'name = "clear{number}"', f'text = "Clear {number}?"', 'kind = "choice"']
@@ -78,7 +81,7 @@ def tally_of(survey: Survey, rare: set[str], strata: int, chance: random.Random)
     everybody = number_of_reports(chance)
     reports = {part: number_of_reports(chance) if drawn else everybody for part in design.parts}
     if drawn:
-        reports |= {part: chance.randint(0, LEAST // strata - 1) for part in rare}
+        reports |= {part: chance.randint(0, LEAST // strata - 1) for part in sorted(rare)}
     counts = np.zeros(design.cells, np.int64)
     if drawn:
         counts[: len(reports)] = list(reports.values())
@@ -162,6 +165,12 @@ def printed(store: Counted, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     return said.out + said.err
 
 
+def every_page(shown: SurveyResults) -> Iterator[bytes]:
+    """The page in every language, for the asker and for everybody; slides, sliders and files to save are in it."""
+    for public in (False, True):
+        yield from pages(shown, public=public).values()
+
+
 class Reader:
     """All numbers that a reader has, and the families of numbers of which sums are taken."""
 
@@ -171,8 +180,9 @@ class Reader:
         export(shown, folder, replace=True)
         texts = {file.name: file.read_text() for file in folder.glob("*") if file.suffix != ".parquet"}
         rows = list(csv.DictReader(texts["results.csv"].splitlines()))
-        self.numbers = {*numbers_in(page(shown).decode()), *numbers_in(page(shown, public=True).decode())}
-        self.numbers |= {*numbers_in(said), *numbers_in(texts["results.csv"])}
+        self.numbers = {number for own in every_page(shown) for number in numbers_in(own.decode())}
+        self.numbers |= {number for name in texts if not name.endswith(".json") for number in numbers_in(texts[name])}
+        self.numbers |= {*numbers_in(said)}
         self.numbers |= {
             number for name in texts if name.endswith(".json") for number in numbers_in(json.loads(texts[name]))
         }
@@ -311,6 +321,44 @@ def test_the_law_catches_an_export_of_the_whole_tally(tmp_path, folder, monkeypa
     assert any(leaks(store, folder, monkeypatch, capsys) for store in counted_surveys(tmp_path, 3, 40))
 
 
+def _outspoken_table(shown: SurveyResults, attributes: Any, round_number: int | None = None) -> Any:
+    """The table of a question with the reports of every stratum, whether it is shown or not."""
+    sizes = [
+        shown.survey.plan.design.reported(name, tally)
+        for (_, number), tally in shown.tallies.items()
+        for name in attributes
+        if round_number in (None, number) and name in shown.survey.plan.schema
+    ]
+    return SimpleNamespace(to_csv=lambda: "\n".join(map(str, sizes)))
+
+
+def test_the_law_catches_a_file_of_a_question_with_hidden_groups(tmp_path, folder, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(results_page, "question_table", _outspoken_table)
+    assert any(leaks(store, folder, monkeypatch, capsys) for store in counted_surveys(tmp_path, 3, 40))
+
+
+def test_the_law_catches_a_slider_that_knows_hidden_numbers(tmp_path, folder, monkeypatch, capsys) -> None:
+    original = results_page._data
+
+    def outspoken(shown: SurveyResults, articles: Any) -> dict[str, Any]:
+        sizes = _outspoken_table(shown, list(shown.survey.plan.schema)).to_csv()
+        return {**original(shown, articles), "observed": sizes}
+
+    monkeypatch.setattr(results_page, "_data", outspoken)
+    assert any(leaks(store, folder, monkeypatch, capsys) for store in counted_surveys(tmp_path, 3, 40))
+
+
+def test_the_law_catches_a_picture_with_a_hidden_number(tmp_path, folder, monkeypatch, capsys) -> None:
+    hidden: list[str] = []
+    monkeypatch.setattr(results_page, "drawing", lambda *_: " ".join(hidden))
+
+    def leak(store: Counted) -> dict[int, Any]:
+        hidden[:] = map(str, hidden_numbers(store))
+        return leaks(store, folder, monkeypatch, capsys)
+
+    assert any(leak(store) for store in counted_surveys(tmp_path, 3, 40))
+
+
 def test_the_law_catches_an_alarm_about_a_question_that_is_hidden(tmp_path, folder, monkeypatch, capsys) -> None:
     original = module._alarms
 
@@ -347,7 +395,7 @@ def everything(store: Counted, folder: Path) -> list[bytes]:
     """All bytes that a reader gets."""
     shown = results(store, store.open_survey)
     names = export(shown, folder, replace=True)
-    return [page(shown), page(shown, public=True), *((folder / name).read_bytes() for name in sorted(names))]
+    return [*every_page(shown), *((folder / name).read_bytes() for name in sorted(names))]
 
 
 def test_other_numbers_in_hidden_groups_change_no_byte(tmp_path, folder) -> None:

@@ -87,7 +87,7 @@ def test_forged_reports_on_tables_raise_the_alarm(answered) -> None:
 def test_the_check_and_the_page_speak_of_pairs(answered) -> None:
     _, open_survey, _ = answered
     notes = " ".join(open_survey.survey.check().table().notes)
-    assert "Each person reports one of 1 table of answers, whole: about 300 on each." in notes
+    assert "Each person reports the answers to all questions together, as one randomised combination." in notes
     data = json.loads(open_survey.survey.page().decode().split('id="data">')[1].split("</script>")[0])
     (entry,) = data["attributes"]
     assert [part["size"] for part in entry["parts"]] == [2, 3]

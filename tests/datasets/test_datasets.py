@@ -362,7 +362,8 @@ def test_a_file_of_another_state_is_read_plain_or_packed(acs_file: Path) -> None
 
 
 def test_a_file_of_another_state_that_is_absent_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match=r"There is no file .*bundled table.*18 columns.*docs/datasets\.md"):
+    words = r"There is no file .*bundled table.*18 columns.*docs/reference/datasets\.md"
+    with pytest.raises(ParameterError, match=words):
         datasets.load("acs_employment", path=tmp_path)
 
 

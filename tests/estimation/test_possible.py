@@ -34,7 +34,7 @@ NUMBERS = ("laplace", "staircase", "duchi", "piecewise", "hybrid", "square-wave"
 ROUNDING = 1e-9
 #: True shares among which the worst coverage is looked for.
 SHARES = np.linspace(0, 1, 201)
-PAGE = Path(__file__).parents[2] / "docs" / "oracles.md"
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "intervals_of_estimates.md"
 
 
 def fault(answer: Any) -> str:

@@ -14,7 +14,7 @@ import pytest
 
 from bruit.releases import Result
 
-PAGE = (Path(__file__).parents[2] / "docs" / "page_views.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "publish_page_views.md").read_text(encoding="utf-8")
 FILES = ("msnbc.csv.gz", "msnbc_categories.csv", "nyc_green_taxi_2023-01.csv.gz")
 
 
@@ -36,13 +36,13 @@ def test_the_page_of_page_views_is_published_end_to_end(tmp_path: Path) -> None:
         truth = dict(
             connection.execute("SELECT page, count(DISTINCT visitor) FROM 'views.parquet' GROUP BY page").fetchall()
         )
-    commands = re.findall(r"^bruit .*", PAGE, re.MULTILINE)
-    assert [command.split()[1] for command in commands] == ["bounds", "release", "ledger", "result", "release"]
+    commands = re.findall(r"^bruit .*", PAGE.replace("\\\n", ""), re.MULTILINE)
+    assert [command.split()[1] for command in commands] == ["limits", "release", "ledger", "result", "release"]
     for command in commands:
         program = [str(Path(sys.executable).with_name("bruit")), *shlex.split(command)[1:]]
         run = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert run.returncode == 0, run.stderr
-    (views,) = (tmp_path / "views.ledger.results").iterdir()
+    (views,) = (tmp_path / "views.ledger.results").glob("count*.json")  # the profile of bruit limits is there too
     result = Result.load(views)
     # Laplace noise of scale 16 on 17 counts: |noise| is beyond 400 with a probability of 17·e⁻²⁵.
     assert max(abs(value - truth[label]) for label, value in zip(result.labels, result.values, strict=True)) < 400

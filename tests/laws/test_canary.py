@@ -27,6 +27,7 @@ from bruit.collection import METHODS, Plan
 from bruit.domains import Bins, Categories, Dates, Grid, Schema
 from bruit.errors import BruitError, DataError, FormatError, MissingError, in_column, translated
 from bruit.learning import (
+    DeclaredScaler,
     KMeans,
     LinearRegression,
     LocalNaiveBayes,
@@ -275,6 +276,11 @@ def _of_models() -> Iterator[tuple[str, Verb, list[Any]]]:
         "KMeans": (
             KMeans(2, epsilon=1.0, bounds=(0, 1)),
             KMeans(2, epsilon=1.0, bounds={"x": (0, 1)}),
+            lambda column: None,
+        ),
+        "DeclaredScaler": (
+            DeclaredScaler(bounds=(0, 1)),
+            DeclaredScaler(bounds={"x": (0, 1)}),
             lambda column: None,
         ),
         "LocalPrivatizer": (

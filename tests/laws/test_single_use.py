@@ -17,6 +17,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from sklearn.dummy import DummyClassifier
 
 from bruit import attacks, audit, engines, learning, numbers, oracles, releases, testing
 from bruit.collection import RSRFD, Plan, Repeat
@@ -176,6 +177,10 @@ def responses(value: int, trials: int, entropy: Entropy) -> Any:
     return GRR.privatize([value] * trials, rng=entropy)
 
 
+#: A model that learnt nothing.
+RULE = DummyClassifier().fit(X, Y)
+
+
 def privatizer(entropy: Entropy) -> Any:
     return learning.LocalPrivatizer(epsilon=2.0, bounds=(0.0, 1.0), rng=entropy)
 
@@ -264,6 +269,15 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
         X, Y, privatizer(Entropy(1)), classes=[0, 1], epsilon=1.0, random_state=0, rng=e
     ),
     "learning.honest.randomize_labels": lambda e: learning.randomize_labels(Y, epsilon=1.0, classes=[0, 1], rng=e),
+    "learning.scores.score.private_score": lambda e: learning.private_score(RULE, X, Y, epsilon=1.0, rng=e),
+    "learning.scores.cross.private_cross_score": lambda e: learning.private_cross_score(
+        learning.NaiveBayes(epsilon=1.0, bounds=(0, 1), classes=[0, 1], random_state=1),
+        X,
+        Y,
+        folds=2,
+        epsilon=1.0,
+        rng=e,
+    ),
     "attacks.guess.best_guess": lambda e: attacks.best_guess(GRR, CODES, rng=e),
     "attacks.people.draw_people": lambda e: attacks.draw_people(FAKES.schema, {}, 5, rng=e),
     "attacks.guess.guess": lambda e: attacks.guess(GRR, CODES, rng=e),

@@ -379,7 +379,7 @@ def test_centres_come_near_those_of_ordinary_k_means():
 @pytest.mark.parametrize(("epsilon", "most"), [(1.0, 4.0), (5.0, 1.4), (10.0, 1.2)])
 def test_inertia_on_iris_is_near_that_of_ordinary_k_means(epsilon, most):
     X, bounds = iris()
-    fits = [KMeans(3, epsilon=epsilon, bounds=bounds, rng=seed).fit(X) for seed in range(20)]
+    fits = [KMeans(3, epsilon=epsilon, bounds=bounds, scale=False, rng=seed).fit(X) for seed in range(20)]
     assert np.mean([-fit.score(X) for fit in fits]) / 78.85 < most
 
 
@@ -387,7 +387,7 @@ def test_inertia_on_iris_is_near_that_of_ordinary_k_means(epsilon, most):
 def test_clouds_that_are_far_apart_are_found_with_any_noise(settings):
     X = three_clouds(30_000)
     found = KMeans(3, epsilon=5.0, bounds=(0, 10), rng=2, **settings).fit(X)
-    assert -found.score(X) < 1.05 * inertia(X, np.array([[1.0, 1.0], [8.0, 2.0], [5.0, 9.0]]))
+    assert inertia(X, found.cluster_centers_) < 1.05 * inertia(X, np.array([[1.0, 1.0], [8.0, 2.0], [5.0, 9.0]]))
 
 
 @pytest.mark.usefixtures("any_epsilon")
@@ -421,21 +421,47 @@ def test_a_warning_says_when_one_centre_would_do_as_well_and_only_then():
             KMeans(1, epsilon=0.01, bounds=(0, 10), rng=1, **settings).fit(X)
 
 
-def test_labels_distances_and_scores_are_of_the_rows_that_are_given():
-    X = three_clouds(200)
-    model = KMeans(3, epsilon=5.0, bounds=(0, 10), rng=3)
+@pytest.mark.parametrize("scale", [True, False])
+def test_labels_distances_and_scores_are_of_the_rows_that_are_given(scale):
+    X = three_clouds(200) * [1, 50]
+    model = KMeans(3, epsilon=5.0, bounds=([0, 0], [10, 500]), scale=scale, rng=3)
     labels = model.fit_predict(X)
-    distances = np.linalg.norm(X[:, None] - model.cluster_centers_, axis=2)
+    unit = np.array([10, 500]) if scale else np.ones(2)
+    distances = np.linalg.norm((X[:, None] - model.cluster_centers_) / unit, axis=2)
     assert np.allclose(model.transform(X), distances)
     assert labels.tolist() == distances.argmin(axis=1).tolist() == model.predict(X).tolist()
-    assert model.score(X) == pytest.approx(-inertia(X, model.cluster_centers_))
+    assert model.score(X) == pytest.approx(-inertia(X / unit, model.cluster_centers_ / unit))
+
+
+@pytest.mark.usefixtures("any_epsilon")
+@pytest.mark.parametrize("method", ["joint", "lloyd"])
+def test_the_unit_of_a_column_changes_nothing_where_columns_are_scaled_and_all_where_not(method):
+    """Two clouds that differ in the first column only; the second is wide and says nothing."""
+    rng = np.random.default_rng(8)
+    X = np.column_stack([np.repeat([2.0, 8.0], 2000) + rng.normal(0, 0.5, 4000), rng.uniform(0, 10, 4000)])
+    truth = np.repeat([0, 1], 2000)
+
+    def agreement(unit, **settings):
+        model = KMeans(2, epsilon=50.0, bounds=([0, 0], [10, 10 * unit]), method=method, rng=1, **settings)
+        labels = model.fit(X * [1, unit]).predict(X * [1, unit])
+        return max((labels == truth).mean(), (labels != truth).mean())
+
+    assert agreement(1.0) == agreement(1000.0) > 0.99
+    assert agreement(1000.0, scale=False) < 0.6
+
+
+def test_a_model_predicts_with_the_scale_that_it_was_fitted_with():
+    X = three_clouds(300) * [1, 50]
+    model = KMeans(3, epsilon=5.0, bounds=([0, 0], [10, 500]), rng=3).fit(X)
+    before = model.transform(X)
+    assert np.array_equal(model.set_params(scale=False).transform(X), before)
 
 
 def test_nothing_without_noise_is_kept():
     model = KMeans(3, epsilon=1.0, bounds=(0, 10)).fit(three_clouds(200))
     kept = {name for name in vars(model) if name.endswith("_") or name.startswith("_")}
     public = {"cluster_centers_", "cluster_counts_", "n_iter_", "guarantee_", "simulated_", "n_features_in_"}
-    assert kept == public | {"_features"}
+    assert kept == public | {"_features", "_scaled"}
 
 
 # Data that are read several times
@@ -576,6 +602,7 @@ def test_no_rows_are_as_good_as_one(method):
         {"n_clusters": 0},
         {"n_clusters": 2.5},
         {"method": "elkan"},
+        {"scale": "minmax"},
         {"iterations": 0},
         {"delta": 1},
         {"delta": -0.1},

@@ -37,7 +37,7 @@ def test_the_check_sees_a_text_that_is_missing_unknown_or_lacks_a_place() -> Non
 
 
 def _german(**changes: object) -> bytes:
-    texts = {**PAGE["en"], **changes}
+    texts = {**PAGE["en"], "simple": None, **changes}
     return "\n".join(f"{name} = {json.dumps(text)}" for name, text in texts.items() if text is not None).encode()
 
 

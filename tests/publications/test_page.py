@@ -19,15 +19,16 @@ def test_the_page_has_every_statistic_the_promise_in_words_and_the_method(plan):
     assert "at most 2.72 times as likely" in text
     assert "one chance in 1,000,000 more" in text
     assert "ε = 1, δ = 1e-06 (central, one person added or removed with all their rows)" in text
-    assert re.search(r"without noise, of the rows that count, it is from [\d,]+ to [\d,]+, with probability", text)
-    assert text.count("intervals are of these rows, not of all") == len(published.results)
+    assert re.search(r"<p>About [\d,]+, give or take [\d,]+\.</p>", text)
+    assert text.count(", chosen by chance; how many rows that leaves out is not known") == len(_limits(published))
     clamped = [result for result in published.results.values() if "age" in result.statistic.get("column", "")]
     assert text.count("Values outside the declared bounds count as the nearest bound") == len(clamped) == 2
+    assert text.count("<details>") == 3  # what is promised, what it cost, how it was done
     assert "Desfontaines" in text
     assert "Kaplan" in text
     assert "Canonne" not in text or any(result.guarantee.delta for result in published.results.values())
     assert published.digest in text
-    assert text.count("<svg") == sum(len(result) > 1 for result in published.results.values())
+    assert text.count("<svg") == sum(len(r) > 1 and r.ends is not None for r in published.results.values())
     assert not re.search(r"(?:src|href)=\"http", text)
 
 
@@ -39,16 +40,26 @@ def test_a_page_of_pure_results_says_what_can_be_believed(plan):
     assert "at least 26 % and at most 74 % likely" in html or "at least 27 % and at most 73 % likely" in html
 
 
-def test_the_interval_of_one_number_says_of_which_rows_and_numbers_it_is(plan):
+def _limits(published):
+    return [note for result in published.results.values() for note in result.notes if "chosen by chance" in note]
+
+
+def test_one_number_is_a_sentence_that_says_of_which_rows_and_numbers_it_is(plan):
     mean = '[[statistic]]\nname = "mean age"\nkind = "mean"\nof = "age=18..100"\n'
     head = plan.read_text().replace("delta = 1e-6\n", "").replace(", delta = 1e-5", "").split("[[statistic]]")[0]
     plan.write_text(head + mean)
     bounded = page(publish(plan))
-    assert "without noise, of the rows that count and with values kept within their bounds, it is from" in bounded
+    assert "At most 4 rows of each" in bounded
+    assert "Values outside the declared bounds count as the nearest bound." in bounded
     unbounded = head.split("[person]")[0].replace("visits.ledger", "rows.ledger") + 'output = "rows"\n'
-    plan.write_text(f'{unbounded}{mean}outside = "refuse"\n')
+    unbounded = unbounded.replace("page = false", "page = true")
+    plan.write_text(f'{unbounded}{mean}outside = "refuse"\ndescription = "Ages & more"\n')
     with pytest.warns(PeopleWarning):
-        assert "without noise it is from" in page(publish(plan))
+        published = publish(plan)
+    text = (published.folder / "index.html").read_text()
+    assert "Ages &amp; more" in text
+    assert "nearest bound" not in text
+    assert "At most" not in text
 
 
 @pytest.mark.parametrize("title", ["<script>alert(1)</script>", "A & B"])

@@ -350,7 +350,7 @@ def test_a_release_with_a_person_can_be_written_down_and_says_what_counts() -> N
     assert Release.from_json(release.to_json()).digest == release.digest
     result = release.publish(release.fold({**TEN, "zone": [None, *TEN["zone"][1:]]}, 1), rng=1)["histogram of zone"]
     (note,) = result.notes
-    assert note.startswith("of each 'user' at most 1 row count, chosen by chance: values and intervals are of these")
+    assert note.startswith("at most 1 row of each 'user' counts, chosen by chance")
     assert result.statistic["person"]["rows"] == 1
 
 

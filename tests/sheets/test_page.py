@@ -11,6 +11,7 @@ import pytest
 from bruit import Grid
 from bruit.collection import RSRFD, Plan, Repeat
 from bruit.collection.odds import belief, person_ratio
+from bruit.domains import MultiChoice
 from bruit.errors import ParameterError
 from bruit.sheets import LANGUAGES, Phrases, sheet
 
@@ -24,6 +25,7 @@ PLANS = {
     "RS+RFD": Plan({"a": ["0", "1"], "b": ["0", "1"]}, 1.0, RSRFD("GRR", prior={"a": [0.5, 0.5], "b": [0.4, 0.6]})),
     "rounds": Plan({"smokes": ["no", "yes"]}, 1.0, repeat=Repeat(3, epochs=2, epoch_epsilon=2.0)),
     "number": Plan({"age": Grid(0, 120.5, cells=64)}, 1.0),
+    "choices": Plan({"smokes": ["no", "yes"], "seen": MultiChoice(["theft", "fights", "bullying"])}, 1.0),
     "town": Plan({"town": [f"town {i}" for i in range(200)]}, 1.0),
 }
 
@@ -91,3 +93,16 @@ def test_bad_parameters_are_named() -> None:
         sheet(PLANS["one"], "de", n=10)
     with pytest.raises(ParameterError, match="n must be"):
         sheet(PLANS["one"], "en", n=0)
+
+
+@pytest.mark.parametrize("method", ["SMP[GRR]", "SPL[GRR]", "SMP2[GRR]", "RS+FD[GRR]"])
+def test_a_question_with_several_choices_is_one_question_on_the_page(method: str) -> None:
+    """Its answers stand in one row, its odds are said once, and no count has its choices."""
+    schema = {"smokes": ["no", "yes"], "seen": MultiChoice(["theft", "fights", "bullying"])}
+    for questions in (schema, {"seen": schema["seen"]}):
+        words = text(sheet(Plan(questions, 1.0, method), "en", n=100)).partition("What anybody can learn")[0]
+        assert "seen any of “theft”, “fights”, “bullying”" in words
+        assert words.count("For the question “seen”:") == 1
+        assert "each choice is an answer of its own: yes or no." in words
+        assert not re.search("(One of the|All) [0-9]", words)
+    assert "each choice" not in text(sheet(PLANS["SMP"], "en", n=100))

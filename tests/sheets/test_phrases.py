@@ -73,7 +73,7 @@ def test_a_label_from_outside_cannot_break_a_sentence() -> None:
 def test_a_belief_is_a_sentence_in_either_form() -> None:
     moved = belief(Fraction(3), 50)
     assert "75 of 100 at most" in Phrases("en").belief(moved)
-    assert "at least 25 of 100 and at most 75 of 100" in Phrases("en").belief(moved, between=True)
+    assert "between 25 of 100 and 75 of 100" in Phrases("en").belief(moved, between=True)
 
 
 def test_an_unknown_language_is_refused_with_those_there_are() -> None:

@@ -18,7 +18,7 @@ from bruit_studies.rounds import best_buckets, printed, published_buckets
 
 DOCS = Path(__file__).parents[2] / "docs"
 CLAIMS = {claim.id: claim for study in all_studies() for claim in study.claims}
-PAGE = (DOCS / "judgements.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "explanation" / "judgements.md").read_text(encoding="utf-8")
 
 
 def _letters(text):
@@ -27,7 +27,7 @@ def _letters(text):
 
 def _labels():
     """The label of each claim on the page of claims."""
-    rows = [line.split(" | ") for line in (DOCS / "claims.md").read_text(encoding="utf-8").splitlines()]
+    rows = [line.split(" | ") for line in (DOCS / "reference" / "claims.md").read_text(encoding="utf-8").splitlines()]
     shown = {_letters(row[0]): row[2].strip("*") for row in rows if len(row) > 3}
     return {name: shown[_letters(typeset(claim.statement))] for name, claim in CLAIMS.items()}
 
@@ -52,14 +52,14 @@ def test_every_label_of_the_page_is_that_of_the_page_of_claims():
 def test_the_counts_of_today_are_those_of_the_page_of_claims():
     labels = list(_labels().values())
     counts = ", ".join(f"{labels.count(kind)} {kind}" for kind in KINDS if kind in labels)
-    assert f"Now, of {len(labels)} [claims](claims.md): {counts}.\n" in PAGE
+    assert f"Now, of {len(labels)} [claims](../reference/claims.md): {counts}.\n" in PAGE
 
 
 def test_a_label_that_disagrees_is_caught():
     assert [name for name, label in [("warner-ratio", "refuted")] if _labels()[name] != label] == ["warner-ratio"]
 
 
-@pytest.mark.parametrize("page", ["guides/add_a_study.md", "../src/bruit_studies/README.md"])
+@pytest.mark.parametrize("page", ["how-to/add_a_study.md", "../src/bruit_studies/README.md"])
 def test_the_rule_for_fairness_stands_where_studies_are_written(page):
     text = " ".join((DOCS / page).read_text(encoding="utf-8").split())
     assert "strongest reading" in text

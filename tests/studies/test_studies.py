@@ -224,10 +224,10 @@ def test_a_study_is_told_in_whole_sentences(study):
 
 
 def test_every_claim_stands_in_the_documentation():
-    page = (Path(__file__).parents[2] / "docs" / "claims.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "claims.md").read_text()
     places = [typeset(claim.place) for study in STUDIES for claim in study.claims]
     missing = [place for place in places if place.split("_")[0] not in page]
-    assert missing == [], "run bruit study run --all && bruit study report --out docs/claims.md"
+    assert missing == [], "run bruit study run --all && bruit study report --out docs/reference/claims.md"
 
 
 def test_an_unknown_study_is_refused_with_the_names_of_all():

@@ -22,12 +22,23 @@ NEXT = "Next"
 DRAW_AGAIN = "I take part: draw and send"
 SEND_AGAIN = "Try again now"
 NOT_SENT = "Not sent yet"
-ALREADY = "You have answered already."
+ALREADY = "You have already answered."
 SOMEBODY_ELSE = "Somebody else answers here"
+
+#: The elements of a page that a selector names, in their order; also those in shadow trees.
+ALL = """((selector) => {
+  const below = (tree) => [...tree.querySelectorAll("*")].flatMap((part) => (
+    [...(part.matches(selector) ? [part] : []), ...(part.shadowRoot ? below(part.shadowRoot) : [])]
+  ));
+  return below(document);
+})"""
+#: Whether an element has the focus, in a shadow tree or not.
+HAS_FOCUS = "(element) => element === element.getRootNode().activeElement"
 
 #: What a page asks the browser to tell about itself: all that outlives a screen or could be looked at by others.
 SNAPSHOT = """async () => ({
   dom: document.documentElement.outerHTML.replace(/<script type="application\\/json".*?<\\/script>/s, ""),
+  shadows: [...document.querySelectorAll("*")].map((host) => host.shadowRoot?.innerHTML ?? "").join(""),
   address: location.href,
   title: document.title,
   state: JSON.stringify(history.state),
@@ -196,9 +207,22 @@ class Collector:
             def log_message(self, *_):
                 pass
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._handler = Handler
+        self._listen(0)
+
+    def _listen(self, port):
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", port), self._handler)
         self.server.daemon_threads = True
         threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def leave(self):
+        """Refuse every connection, as if there was no network."""
+        self.server.shutdown()
+        self.server.server_close()
+
+    def come_back(self):
+        """Listen again, where it listened before."""
+        self._listen(self.server.server_port)
 
     @property
     def address(self):
@@ -210,8 +234,7 @@ class Collector:
         return self.address + path
 
     def close(self):
-        self.server.shutdown()
-        self.server.server_close()
+        self.leave()
 
 
 def script_of(page: bytes) -> str:

@@ -11,7 +11,7 @@ import pytest
 from bruit.errors import DataError
 
 from ..plans import only_mechanism
-from ..surveys import LONG, MANY, ONE, TABLES
+from ..surveys import CHOICES, LONG, MANY, ONE, TABLES
 from . import browser as browsers
 from .browser import choose, text, unfolded
 from .browser import draw as send
@@ -34,7 +34,7 @@ def take_part(tab):
 def test_a_person_reads_the_odds_takes_part_answers_and_learns_what_was_sent(one, visit, collector):
     tab = visit(page_of(one))
     assert "Of 100 people whose true answer is “Yes”, 73 send “Yes”." in text(tab)
-    assert "Of 100 whose true answer is “No”, 27 send “Yes” all the same." in text(tab)
+    assert "Of 100 whose true answer is “No”, 27 send “Yes” anyway." in text(tab)
     assert "50 % likely that your true answer is “Yes” could come to think 74 %, at most" in unfolded(tab)
     pictures = [picture.get_attribute("aria-label") for picture in tab.get_by_role("img").all()]
     assert pictures == ["73 of 100", "27 of 100"]
@@ -88,8 +88,8 @@ def test_every_kind_of_question_is_answered_and_sent(many, visit, collector):
     questions = [line.inner_text() for line in tab.locator("details").first.locator("li").all()]
     marks = {False: "chance may change it", True: "sent as it is"}
     assert questions == [f"{question.text['en']} {marks[question.clear]}" for question in many.questions]
-    assert "There are 6 protected answers. Your device picks one of them" in unfolded(tab)
-    assert "Sent as they are, without protection: the answers to “Your class”." in text(tab)
+    assert "There are 4 protected questions. Your device picks one of them" in unfolded(tab)
+    assert "Sent as they are, without protection: your answers to “Your class”." in text(tab)
     take_part(tab)
     forward = tab.get_by_role("button", name=browsers.NEXT)
     forward.click()
@@ -134,6 +134,25 @@ def test_a_pair_of_answers_is_sent_and_read_as_a_pair(write, visit, collector):
     assert f"your device sent “{sent}”." in text(tab)
     tab.get_by_role("button", name=TRUE).click()
     assert ("Chance left your answer as it was." if cell == 5 else "Chance changed your answer.") in text(tab)
+
+
+def test_a_question_with_several_choices_is_one_question_on_every_screen(many, write, visit, collector):
+    tab = visit(page_of(many))
+    said = unfolded(tab)
+    assert "There are 4 protected questions." in said
+    assert "each choice counts on its own" in said
+    assert tab.locator("details h3").all_inner_texts() == [own.text["en"] for own in many.sensitive]
+    tab = visit(page_of(write(CHOICES)), path="/s/choices")
+    said = unfolded(tab)
+    assert "Your device picks one of the choices at random." in said
+    assert "sends only whether you ticked it" in said
+    assert not re.search("[0-9]+ (protected )?(question|answer)s", said)
+    take_part(tab)
+    assert " of " not in tab.locator("legend").inner_text()
+    choose(tab, "theft")
+    send(tab)
+    tab.get_by_role("heading", name="sent and counted").wait_for()
+    assert "Your device picked one choice by chance." in text(tab)
 
 
 @pytest.mark.audit
@@ -585,9 +604,9 @@ def test_an_answer_of_somebody_else_than_the_collector_is_none(status, one, visi
     ("status", "message"),
     [
         (200, "sent and counted"),
-        (403, "This link has been used already."),
+        (403, "This link has already been used."),
         (410, "it was refused and is in no result"),
-        (404, "did not take the report. Tell whoever gave you the link: 404."),
+        (404, "did not accept the report. Please tell the person who gave you the link: 404."),
         (409, ": 409."),
         (413, ": 413."),
         (422, ": 422."),
@@ -609,7 +628,7 @@ TOKEN = "abcdefghijklmnop-_Z9"
 def test_the_token_of_a_link_travels_in_the_report_and_in_no_other_way(one, visit, collector):
     tab = visit(page_of(one, links=True), fragment=f"#{TOKEN}")
     tab.get_by_text("What leaves this device").click()
-    assert "Whoever gave you the link could know that the report is yours" in text(tab)
+    assert "The person who gave you the link could know that the report is yours" in text(tab)
     _drawn(tab)
     tab.get_by_role("heading", name="sent and counted").wait_for()
     assert one.parse(collector.bodies[0]).link == TOKEN
@@ -676,7 +695,7 @@ def test_a_copy_on_a_disk_asks_nothing(one, visit, tmp_path):
     tab = visit(page_of(one))
     (tmp_path / "copy.html").write_bytes(page_of(one))
     tab.goto((tmp_path / "copy.html").as_uri())
-    assert "This is a copy from a disk" in text(tab)
+    assert "This is a saved copy" in text(tab)
 
 
 def test_over_plain_http_the_page_asks_nothing_unless_it_is_a_demo(one, visit, collector):
@@ -724,7 +743,7 @@ def test_the_page_can_be_used_by_keyboard_alone(one, visit, collector):
     def press_until(role, name):
         for _ in range(12):
             tab.keyboard.press("Tab")
-            if tab.get_by_role(role, name=name, exact=True).evaluate("(element) => element === document.activeElement"):
+            if tab.get_by_role(role, name=name, exact=True).evaluate(browsers.HAS_FOCUS):
                 return
         raise AssertionError(f"{name} cannot be reached")
 
@@ -739,7 +758,7 @@ def test_the_page_can_be_used_by_keyboard_alone(one, visit, collector):
     tab.get_by_role("heading", name="sent and counted").wait_for()
     press_until("button", TRUE)
     tab.keyboard.press(" ")
-    assert "Only you know this: nobody can see it from what was sent." in text(tab)
+    assert "Only you know this: nobody can tell from what was sent." in text(tab)
     assert len(collector.bodies) == 1
 
 
@@ -797,6 +816,6 @@ def _answer_all_from_questions(tab):
 def test_the_slider_shows_what_can_be_concluded(one, visit):
     tab = visit(page_of(one))
     tab.get_by_text("What others can conclude").click()
-    slider = tab.get_by_label("How strongly does somebody suspect “Yes” already?")
+    slider = tab.get_by_label("How strongly does someone already suspect “Yes”?")
     slider.fill("10")
     assert "Before: 10 %. After: at least 3 %, at most 24 %." in text(tab)

@@ -57,7 +57,7 @@ def again(tab):
 def test_a_person_answers_once_in_an_epoch_and_its_rounds_send_from_the_memo(answer, panel, collector):
     tab = answer(1)
     assert "Round 1 of 4" in text(tab)
-    assert "They make 2 periods of 2 rounds." in unfolded(tab)
+    assert "in 2 periods of 2 rounds each." in unfolded(tab)
     assert "could come to think 74 %, at most, after what you send this time, and 97 %, at most, after all" in unfolded(
         tab
     )
@@ -126,11 +126,11 @@ def test_in_the_last_epoch_another_device_is_sent_back_to_the_first_which_alone_
     take_part(other)
     other.get_by_role("heading", name="This browser has no note for this link").wait_for()
     assert "open the link there" in text(other)
-    assert "The browser that you used before can answer in the rounds that are left." in text(other)
+    assert "The browser that you used before can answer in the remaining rounds." in text(other)
     assert "There is no further round" not in text(other)  # there is one, for the first device
     last = answer(4, tab.context)
     again(last)
-    assert "There is no further round." in text(last)
+    assert "There are no more rounds." in text(last)
 
 
 def test_every_attempt_of_a_round_sends_the_same_bytes_and_so_does_a_claim(answer, panel, collector):
@@ -138,7 +138,7 @@ def test_every_attempt_of_a_round_sends_the_same_bytes_and_so_does_a_claim(answe
     tab = answer(1, quiet=False)
     take_part(tab)
     tab.get_by_role("heading", name="No connection").wait_for()
-    assert "Nothing was drawn yet." in text(tab)
+    assert "Nothing has been drawn yet." in text(tab)
     tab.get_by_role("button", name="Try again").click()
     choose(tab, "Yes")
     choose(tab, "A")
@@ -298,7 +298,7 @@ def test_whoever_leaves_after_the_claim_has_sent_no_answer_and_reads_what_was_no
     take_part(tab)
     choose(tab, "Yes")
     tab.get_by_role("button", name="I do not take part after all").click()
-    assert "Only that this browser uses the link was noted" in text(tab)
+    assert "the collector noted only that this browser uses the link" in text(tab)
     assert "Nothing was drawn, stored or sent" not in text(tab)
     (claim,) = collector.bodies
     panel.claim_body.parse(claim)

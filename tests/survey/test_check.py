@@ -60,7 +60,7 @@ UNWISE = {
         MANY,
         "people = 200",
         "people = 48",
-        "one of 6 answers or tables, about 8 people each, and each is shown from 20 reports on",
+        "about 8 people report on each, and each is shown from 20 reports on",
     ),
     "hardly any protection": (WISE, "epsilon = 1.0", "epsilon = 4.0", "can become 99 %"),
     "groups of few": (MANY, "people = 200", "people = 60", "3 groups, about 20.0 people in each"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import time
 import zipfile
 from collections import Counter
@@ -28,7 +29,17 @@ def form(one):
 
 @pytest.fixture
 def codes(one):
-    return [one.answer_code({"drinks": "Yes"}) for _ in range(6)]
+    """Six codes with digits: a mistyped code of letters alone may be a word, and is then no code."""
+    drawn = (one.answer_code({"drinks": "Yes"}) for _ in range(1000))
+    return list(itertools.islice((code for code in drawn if sum(map(str.isdigit, code)) > 3), 6))
+
+
+def test_a_mistyped_code_of_letters_alone_is_taken_for_words(form, one) -> None:
+    drawn = (one.answer_code({"drinks": "Yes"}) for _ in range(100_000))
+    code = next(code for code in drawn if not any(map(str.isdigit, code)))
+    assert found(form, "codes.txt", code.encode())[0] == [code.replace("-", "")]
+    findings, without = find_codes(form, read_rows("codes.txt", code[:-1].encode()))
+    assert (findings, without) == ([], 1)
 
 
 def found(form, name, data, per=None):

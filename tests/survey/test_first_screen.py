@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 
@@ -31,6 +32,30 @@ name = "drinks"
 text.en = "Have you drunk alcohol this week?"
 text.fr = "As-tu bu de l’alcool cette semaine ?"
 kind = "yes-no"
+"""
+
+#: Two questions whose pair is reported, in two languages.
+HABITS = """
+title.en = "Habits"
+title.fr = "Les habitudes"
+asker.en = "Ms Martin, room 12"
+asker.fr = "Mme Martin, salle 12"
+introduction.en = "Two questions about your week, for the science fair."
+introduction.fr = "Deux questions sur la semaine, pour la fête de la science."
+epsilon = 2.0
+method = "TAB[GRR]"
+[[question]]
+name = "smokes"
+text.en = "Do you smoke?"
+text.fr = "Est-ce que tu fumes ?"
+kind = "yes-no"
+[[question]]
+name = "sport"
+text.en = "How often do you do sport?"
+text.fr = "Combien de fois fais-tu du sport ?"
+kind = "choice"
+labels.en = ["never", "sometimes", "often"]
+labels.fr = ["jamais", "parfois", "souvent"]
 """
 
 BEFORE = """() => {
@@ -69,11 +94,44 @@ def test_the_decision_is_on_the_first_screen_of_a_phone(language, channel, write
     assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-@pytest.mark.parametrize("language", ["en", "fr"])
-def test_a_survey_of_every_kind_of_question_has_few_words_before_the_buttons_too(language, write, visit):
-    tab = visit(page_of(write(MANY), "collector"), locale=language)
-    assert words(tab) <= MOST
-    assert tab.locator(".clear").bounding_box()["y"] < bottom(tab)  # what is sent as it is stands before them
+SHOWN = """() => {
+  for (const part of document.querySelectorAll("details")) part.open = true;
+  return document.querySelector("main").innerText;
+}"""
+#: Surveys in two languages, and some numbers that each of them shows.
+SURVEYS = {
+    "one": (ALCOHOL, {"73", "27", "50", "74"}),
+    "many": (MANY, {"4", "58", "21"}),
+    "tables": (HABITS, {"60", "8"}),
+}
+
+
+def numbers(text: str) -> list[str]:
+    return sorted(re.findall(r"\d+(?:[.,]\d+)?", text))
+
+
+@pytest.mark.parametrize("channel", ["collector", "codes"])
+@pytest.mark.parametrize("name", SURVEYS)
+def test_every_way_of_speaking_has_few_words_before_the_buttons_and_the_same_numbers(name, channel, write, visit):
+    """English and French, with vous and tu, standard and simple; the digests differ, for these are other surveys."""
+    survey_text, known = SURVEYS[name]
+    seen, tab = {}, None
+    for address, reading in itertools.product(("vous", "tu"), ("standard", "simple")):
+        survey = write(f'address = "{address}"\nreading = "{reading}"\n{survey_text}')
+        place = {"path": f"/{address}/{reading}", "context": tab.context if tab else None}
+        tab = visit(page_of(survey, channel), **place)
+        for language in ("en", "fr"):
+            tab.locator(f'nav [lang="{language}"]').click()
+            assert words(tab) <= MOST, (language, address, reading)
+            assert bottom(tab) <= HEIGHT, (language, address, reading)
+            if survey.public:  # what is sent as it is stands before them
+                assert tab.locator(".clear").first.bounding_box()["y"] < bottom(tab)
+            said = tab.evaluate(SHOWN).replace(survey.digest, "").replace(survey.identity, "")
+            seen.setdefault(language, []).append(numbers(said))
+    for pages in seen.values():
+        assert len(pages) == 4
+        assert all(page == pages[0] for page in pages)
+        assert set(pages[0]) >= known
 
 
 @pytest.mark.parametrize("channel", ["collector", "codes"])
@@ -103,6 +161,15 @@ def test_a_long_introduction_stands_below_the_buttons(write, visit):
         place = tab.get_by_text(lines, exact=True).bounding_box()
         assert (place["y"] < bottom(tab)) is is_above
         assert words(tab) <= MOST
+
+
+def test_a_long_question_is_quoted_by_its_first_words_and_is_whole_below(write, visit):
+    long = " ".join(["mot"] * 60)
+    text_of_survey = MANY.replace("Have you drunk", f"{long} have you drunk").replace("As-tu bu", f"{long} as-tu bu")
+    tab = visit(page_of(write(text_of_survey), "codes"), locale="fr")
+    assert words(tab) <= MOST
+    assert f"« {long[:31]} … »" in text(tab)
+    assert f"{long} as-tu bu de l’alcool cette semaine ?" in unfolded(tab)
 
 
 def test_the_count_of_words_sees_a_paragraph_that_is_planted(write, visit):

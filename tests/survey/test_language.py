@@ -1,4 +1,4 @@
-"""docs/guides/de.toml, the worked file of the guide to another language: a survey and its sheet speak it throughout."""
+"""docs/how-to/de.toml, the worked file of the guide to another language: a survey and its sheet speak it throughout."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bruit.errors import FormatError
 from bruit.survey import Survey
 from bruit.survey.wording import TEXTS
 
-WORKED = Path(__file__).parents[2] / "docs" / "guides" / "de.toml"
+WORKED = Path(__file__).parents[2] / "docs" / "how-to" / "de.toml"
 
 SURVEY = """
 title = "Alkohol an der Schule"

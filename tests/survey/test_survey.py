@@ -155,7 +155,7 @@ def test_a_language_of_ones_own_stands_beside_the_survey(write, tmp_path):
     from bruit.survey.wording import TEXTS
 
     def german(**changes):
-        texts = {**TEXTS["en"], "yes": "Ja", "no": "Nein", **changes}
+        texts = {**TEXTS["en"], "yes": "Ja", "no": "Nein", "simple": None, **changes}
         lines = [f"{name} = {json.dumps(text)}" for name, text in texts.items() if text]
         (tmp_path / "de.toml").write_text("\n".join(lines), encoding="utf-8")
         return write(ONE.replace("epsilon", 'languages = ["de"]\nepsilon', 1))
@@ -175,7 +175,10 @@ def test_the_texts_of_all_shipped_languages_have_the_same_names_and_places():
     from bruit.pages.texts import _PLACE
     from bruit.survey.wording import TEXTS
 
-    english, french = TEXTS["en"], TEXTS["fr"]
+    english, french = (
+        {**texts, **{f"simple.{name}": text for name, text in texts["simple"].items()}, "simple": ""}
+        for texts in (TEXTS["en"], TEXTS["fr"])
+    )
     assert set(english) == set(french)
     for name, text in english.items():
         places = sorted(set(_PLACE.findall(text)))

@@ -68,6 +68,7 @@ PLAIN = {
     "One": _METHOD, "SPL": _METHOD, "SMP": _METHOD, "SMPk": _METHOD, "RSFD": _METHOD, "RSRFD": _METHOD, "TAB": _METHOD,
     "Task": "what a method is given to settle", "Settled": "what a plan is made of, which has HTML",
     "Kept": "a result, which has HTML, with its file and date", "Declaration": "a line of text",
+    "Within": "a number and its unit",
     "Prospects": "tables, each of which has HTML", "SecondGroup": "two lines say it",
     "Request": "a part of a publication", "Publication": "a file that its author reads; what it publishes has HTML",
 }  # fmt: skip
@@ -183,6 +184,7 @@ SAMPLES: dict[str, Callable[[], Any]] = {
     "regression": lambda: learning.LinearRegression(1.0, bounds=(0, 1), target_bounds=(0, 1)),
     "k-means": lambda: learning.KMeans(2, epsilon=1.0, bounds=(0, 1)),
     "local model": lambda: learning.LocalNaiveBayes(1.0, bounds={HOSTILE: LABELS}, classes=[0, 1]),
+    "scaler": lambda: learning.DeclaredScaler({HOSTILE: (0, 1)}),
     "privatizer": lambda: learning.LocalPrivatizer(1.0, bounds={HOSTILE: LABELS}),
     "grid search": lambda: learning.GridSearchCV(
         learning.NaiveBayes(1.0, bounds=(0, 1), classes=[HOSTILE, "b"]), {"method": ["joint"]}

@@ -23,10 +23,10 @@ def test_a_file_is_what_bruit_gives(name):
 
 
 def test_every_file_has_a_line_on_the_page():
-    page = (ROOT / "docs" / "vectors.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "vectors.md").read_text(encoding="utf-8")
     files = sorted(path.name for path in TOOL.FOLDER.iterdir())
     assert files == sorted(f"{name}.json" for name in TOOL.FILES)
-    assert all(f"(vectors/{name})" in page for name in files)
+    assert all(f"(../vectors/{name})" in page for name in files)
 
 
 @pytest.mark.parametrize("path", [OUTSIDE, CARDS], ids=lambda path: path.stem)

@@ -52,7 +52,7 @@ def logistic(
         with their person, and counted.
     on
         The predictors in clear, one row per person in the same order: arrays by name, a frame, or a file. A column of
-        numbers is one term; any other has a term for each of its levels but a reference. Unless given, the public
+        numbers is one term; any other has a term for each of its levels but a reference. By default the public
         attributes of the plan, which its reports carry.
     answer
         Which answer of a plan with several.

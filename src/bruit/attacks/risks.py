@@ -52,7 +52,7 @@ class Risk:
         How often it would be right.
     baseline
         How often somebody would be right who has not seen the reports.
-    error
+    standard_error
         The standard error of the rate, which comes from simulated people; 0 where the rate is exact.
     """
 

@@ -2,8 +2,8 @@
 
 A plan is for those who ask and count. A card is for those who answer: the answers as texts, the integer weights of
 every law, which messages support a value, and how reports are written; nothing on it is a float, and no number must be
-computed from ε. It is identified by the SHA-256 of the very bytes that are served. ``docs/cards.md`` specifies it, and
-``sample.mjs`` beside this module draws from it in a browser or in Node.
+computed from ε. It is identified by the SHA-256 of the very bytes that are served. ``docs/reference/cards.md``
+specifies it, and ``sample.mjs`` beside this module draws from it in a browser or in Node.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 //
 // It runs on the respondent's device, and only what `sample` returns need ever leave it. All numbers that decide
 // something are whole (BigInt): a draw compares random 64-bit words with the integer weights of the card, so every
-// probability is exactly the one from which the privacy loss was computed. docs/cards.md specifies each step, and the
-// functions here have the names that it uses.
+// probability is exactly the one from which the privacy loss was computed. docs/reference/cards.md specifies each step,
+// and the functions here have the names that it uses.
 
 const WORDS = 2n ** 64n;
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bruit import documents
 from bruit.cli import _engine, console
+from bruit.errors import ParameterError
 
 if TYPE_CHECKING:
     from bruit.publications import Publication, Published
@@ -30,6 +32,10 @@ def publish(
         list[str] | None,
         typer.Option(metavar="NAME", help="Draw this statistic again and pay for it, as for new rows."),
     ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write the plan of a dry run to a file, to be signed: .html or .json."),
+    ] = None,
     engine: _engine.Name = "local",
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -45,8 +51,10 @@ def publish(
     conflict = publication.unused_budget()
     if conflict:
         console.warn(conflict)
+    if output is not None and (not dry_run or output.suffix not in (".html", ".json")):
+        raise ParameterError("--output is for the plan of a dry run: --dry-run -o plan.html, or plan.json.")
     if dry_run:
-        _foresee(publication, again or [], as_json=as_json)
+        _foresee(publication, again or [], output, as_json=as_json)
         return
     remarks = _remarks(publication, again or [])
     published = _published(publication, again or [], engine)
@@ -58,12 +66,18 @@ def publish(
     _show(publication, published)
 
 
-def _foresee(publication: Publication, again: list[str], *, as_json: bool) -> None:
+def _foresee(publication: Publication, again: list[str], output: Path | None, *, as_json: bool) -> None:
     from bruit.publications.bill import bill_of
     from bruit.publications.publishing import check, is_published
 
     bill = bill_of(publication, publication.open_ledger(start=False), again)
     table = bill.prospects()
+    if output is not None:
+        from bruit.publications.plan_page import plan_page
+
+        check(bill)
+        documents.write_text(output, plan_page(bill) if output.suffix == ".html" else table.to_json() + "\n")
+        console.note(f"plan: {output}")
     if as_json:
         console.print_json(table.to_json())
         check(bill)

@@ -307,7 +307,7 @@ class Plan(Randomizer, metaclass=_PlanType):
         to
             The path of a ``.parquet`` or ``.csv`` file, where the reports appear whole or not at all, with their plan
             beside them; ``"-"`` for CSV on standard output; a list or a function that takes the batches; for Spark, a
-            new ``.parquet`` folder. Unless given, the reports are returned.
+            new ``.parquet`` folder. By default the reports are returned.
         replace
             Whether reports that stand at `to` already may be replaced. A second randomisation of the same people tells
             more about them.
@@ -362,7 +362,7 @@ class Plan(Randomizer, metaclass=_PlanType):
         return self.records.encode(table)
 
     def card(self) -> Card:
-        """What a person's device needs to answer, in whole numbers, for any language; `docs/cards.md` specifies it.
+        """What a person's device needs to answer, in whole numbers, for any language: see `docs/reference/cards.md`.
 
         >>> Plan({"smokes": ["no", "yes"]}, epsilon=1.0).card().method
         'one'
@@ -482,7 +482,7 @@ class Plan(Randomizer, metaclass=_PlanType):
         n
             How many people will answer.
         frequencies
-            The frequencies of the values of each attribute. Unless given they are those of the prior, where there is
+            The frequencies of the values of each attribute. By default they are those of the prior, where there is
             one, and otherwise all values are alike.
         target
             ``"population"`` or ``"people"``.

@@ -1,75 +1,20 @@
-"""Results as files: tables for other programs, and plan and tally, from which ``bruit estimate`` says the same."""
+"""Results as files: tables, pictures, and plan and tally, from which ``bruit estimate`` says the same."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from bruit import documents
-from bruit.collector.results import LEVEL, SurveyResults
+from bruit.collector.estimates import table
+from bruit.collector.results import SurveyResults
+from bruit.collector.results_page import question_files
 from bruit.errors import DataError, ParameterError
 from bruit.estimation import Tally
 from bruit.tables import Table
-from bruit.tables.table import Column
 
-__all__ = ["export", "table"]
-
-_NAMES = ("round", "attribute", "group", "member", "answers", "label", "estimate", "standard_error", "lower", "upper")
-
-
-def table(results: SurveyResults) -> Table:
-    """All estimates in one table: a row per round, attribute, group and value.
-
-    ``answers`` is the number of reports on that attribute, of that group, in that round: those that the estimate of the
-    row is made from. It is at least ``shown_from`` in every row.
-
-    Parameters
-    ----------
-    results
-        What is shown.
-    """
-    rows = list(_rows(results))
-    columns = [
-        Column(name, [row[place] for row in rows], kind="text" if place in (1, 2, 3, 5) else "number", write=str)
-        for place, name in enumerate(_NAMES)
-    ]
-    about = {"survey": results.survey.digest, "level": LEVEL, **_numbers(results)}
-    return Table("Estimates of all questions", columns, [], about)
-
-
-def _rows(results: SurveyResults) -> Iterator[tuple[Any, ...]]:
-    for number, questions in results.rounds.items():
-        for question in questions:
-            parts = [("", "", question.n, question.answer), *(group[:4] for group in question.groups)]
-            for group, member, n, answer in parts:
-                for values in _values(answer):
-                    yield (number, question.name, group, member, n, *values)
-    for crossed in results.crossed:
-        for label, *numbers in _values(crossed.cells):
-            yield (1, " × ".join(crossed.names), "", "", crossed.n, label, *numbers)
-
-
-def _values(answer: Any) -> Iterator[tuple[str, float, float, float, float]]:
-    """Label, estimate, standard error and interval."""
-    if answer is None:
-        return
-    ends = np.asarray(answer.interval(LEVEL), float).reshape(-1, 2).tolist()
-    if hasattr(answer, "frequency"):
-        numbers = zip(answer.labels, answer.frequency.tolist(), answer.standard_error.tolist(), ends, strict=True)
-        for label, share, error, pair in numbers:
-            name = ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)
-            yield (name, share, error, *pair)
-    else:
-        yield ("mean", answer.mean, answer.standard_error, *ends[0])
-
-
-def _numbers(results: SurveyResults) -> dict[str, int]:
-    refused, repeated = results.totals.refused, results.totals.repeated
-    return {"answered": results.totals.answered, "shown": results.shown, "refused": refused, "repeated": repeated}
+__all__ = ["export"]
 
 
 def export(results: SurveyResults, folder: Path, *, replace: bool = False) -> list[str]:
@@ -96,6 +41,7 @@ def export(results: SurveyResults, folder: Path, *, replace: bool = False) -> li
         "results.csv": whole.to_csv(),
         "results.json": whole.to_json() + "\n",
         "plan.json": results.survey.plan.to_json() + "\n",
+        **question_files(results),
         **dict(_tallies(results)),
         **({"over-rounds.json": _over_rounds(results)} if results.series else {}),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from bruit.collector.wording import TEXTS
+from bruit.collector.wording import TEXTS, accepted
 from bruit.pages import fill
 
 __all__ = ["is_for_people", "notice"]
@@ -33,16 +33,12 @@ def notice(status: int, path: str, headers: Mapping[str, str], opens: datetime |
     opens
         When the survey opens that was asked for, if it is one that is not open yet.
     """
-    language = TEXTS.first(part.partition(";")[0].strip()[:2] for part in _languages(headers))
+    language = TEXTS.first(accepted(headers.get("accept-language", "")))
     words = TEXTS[language]
     kind = _kind(status, path, opens)
     time = "" if opens is None else f"{opens:%Y-%m-%d, %H:%M} ({opens.tzname() or 'UTC'})"
     text = words[f"notice_{kind}_text"].format(status=status, time=time)
     return fill("notice.html.j2", language=language, title=words[f"notice_{kind}"], text=text).encode()
-
-
-def _languages(headers: Mapping[str, str]) -> list[str]:
-    return headers.get("accept-language", "").lower().split(",")[:20]
 
 
 def _kind(status: int, path: str, opens: datetime | None) -> str:

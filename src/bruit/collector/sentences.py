@@ -15,10 +15,16 @@ from bruit.survey import Survey
 __all__ = [
     "answers",
     "group_caption",
+    "headline",
     "hidden_groups",
     "hidden_question",
+    "is_wide",
     "label",
+    "lead",
     "leaves_open",
+    "mean_numbers",
+    "of_hundred",
+    "quoted_lead",
     "sentence",
     "text",
 ]
@@ -49,7 +55,7 @@ def sentence(survey: Survey, name: str, answer: Any, words: Mapping[str, str], o
     """
     ends = np.asarray(answer.interval(LEVEL), float).reshape(-1, 2)
     if not hasattr(answer, "frequency"):
-        return _mean(survey, name, float(answer.mean), ends[0], words)
+        return _mean(survey, name, answer, words)
     shares = np.asarray(answer.frequency, float)
     places = _named(survey, name, shares)
     wide = (_widths(ends[places]) >= WIDE).tolist()
@@ -57,11 +63,48 @@ def sentence(survey: Survey, name: str, answer: Any, words: Mapping[str, str], o
     parts = [
         words[_WIDE_TEXT[kind] if is_wide else kind].format(
             answer=words["quoted"].format(text=isolated(label(survey, name, str(answer.labels[place]), own))),
-            **_of_hundred(float(shares[place]), ends[place].tolist(), words),
+            **of_hundred(float(shares[place]), ends[place].tolist(), words),
         )
         for kind, place, is_wide in zip(kinds, places, wide, strict=True)
     ]
     return " ".join(["; ".join(parts) + ".", *[words["share_rest"]] * (shares.size > MOST)])
+
+
+def headline(survey: Survey, name: str, answer: Any, words: Mapping[str, str], own: str) -> str:
+    """The estimate of an attribute in one short sentence: of several answers, that of the leading one.
+
+    Parameters
+    ----------
+    survey, name, answer
+        The survey, the attribute and its estimate.
+    words, own
+        As for a sentence.
+    """
+    if not hasattr(answer, "frequency"):
+        return _mean(survey, name, answer, words)
+    place = lead(survey, name, answer)
+    ends = np.asarray(answer.interval(LEVEL), float).reshape(-1, 2)[place]
+    kind = f"{'chosen' if _choice(survey, name, own) else 'share'}_{'wide' if is_wide(*ends.tolist()) else 'only'}"
+    numbers = of_hundred(float(answer.frequency[place]), ends.tolist(), words)
+    return words[kind].format(answer=quoted_lead(survey, name, answer, words, own), **numbers) + "."
+
+
+def quoted_lead(survey: Survey, name: str, answer: Any, words: Mapping[str, str], own: str) -> str:
+    """The answer that a headline names, quoted; of several choices, the choice. A mean has none."""
+    if not hasattr(answer, "frequency"):
+        return ""
+    value = str(answer.labels[lead(survey, name, answer)])
+    named = _choice(survey, name, own) or label(survey, name, value, own)
+    return words["quoted"].format(text=isolated(named))
+
+
+def lead(survey: Survey, name: str, answer: Any) -> int:
+    """The place of the answer that a headline names: yes, the first of two, or the most frequent one."""
+    shares = np.asarray(answer.frequency, float)
+    kinds = {own: question.kind for question in survey.questions for own in question.attribute_names}
+    if kinds.get(name) in ("yes-no", "several"):
+        return 1
+    return 0 if shares.size == 2 else int(np.argmax(shares))
 
 
 def leaves_open(survey: Survey, name: str, answer: Any) -> bool:
@@ -119,6 +162,11 @@ def answers(number: int, words: Mapping[str, str]) -> str:
     return words["answers_one" if number == 1 else "answers_many"].format(n=number)
 
 
+def is_wide(low: float, high: float) -> bool:
+    """Whether an interval of shares leaves half of the scale open or more, so that no estimate is named."""
+    return min(high, 1.0) - max(low, 0.0) >= WIDE
+
+
 def _widths(ends: Any) -> Any:
     """How much of a scale from 0 to 1 each interval leaves open."""
     return np.diff(np.clip(ends, 0, 1)).ravel()
@@ -130,13 +178,18 @@ def _bounds(survey: Survey, name: str) -> tuple[float, float]:
     return low, high
 
 
-def _mean(survey: Survey, name: str, mean: float, ends: Any, words: Mapping[str, str]) -> str:
+def _mean(survey: Survey, name: str, answer: Any, words: Mapping[str, str]) -> str:
+    kind = "mean_wide" if leaves_open(survey, name, answer) else "mean_only"
+    return words[kind].format(**mean_numbers(survey, name, answer, words)) + "."
+
+
+def mean_numbers(survey: Survey, name: str, answer: Any, words: Mapping[str, str]) -> dict[str, str]:
+    """A mean and the ends of its interval, cut to the scale, with the decimals that the interval allows."""
     low, high = _bounds(survey, name)
-    first, last = (min(max(float(end), low), high) for end in ends)
+    first, last = (min(max(float(end), low), high) for end in np.ravel(answer.interval(LEVEL)))
     places = _decimals(last - first)
-    numbers = {"about": min(max(mean, low), high), "low": first, "high": last}
-    values = {key: _written(number, places, words) for key, number in numbers.items()}
-    return words["mean_wide" if last - first >= WIDE * (high - low) else "mean_only"].format(**values) + "."
+    numbers = {"about": min(max(float(answer.mean), low), high), "low": first, "high": last}
+    return {key: _written(number, places, words) for key, number in numbers.items()}
 
 
 def _decimals(width: float) -> int:
@@ -161,7 +214,7 @@ def _inside(share: float) -> float:
     return min(max(share, 0.0), 1.0)
 
 
-def _of_hundred(share: float, ends: Sequence[float], words: Mapping[str, str]) -> dict[str, str]:
+def of_hundred(share: float, ends: Sequence[float], words: Mapping[str, str]) -> dict[str, str]:
     """Numbers of a hundred people: whole ones unless the interval is narrow, rounded to the nearest as in the table."""
     low, high = (100 * end for end in ends)
     places = _decimals(high - low) if high - low < NARROW else 0
@@ -173,6 +226,14 @@ def _of_hundred(share: float, ends: Sequence[float], words: Mapping[str, str]) -
         "high": max(100 * _inside(high / 100), least),
     }
     return {key: _written(number, places, words) for key, number in numbers.items()}
+
+
+def _choice(survey: Survey, name: str, own: str) -> str:
+    """The choice that an attribute is about, of a question with several; else nothing."""
+    for question in survey.questions:
+        if question.kind == "several" and name in question.attribute_names:
+            return question.labels[own][question.attribute_names.index(name)]
+    return ""
 
 
 def text(survey: Survey, name: str, own: str) -> str:
@@ -190,4 +251,6 @@ def label(survey: Survey, name: str, value: str, own: str) -> str:
     for question in survey.questions:
         if name == question.name and value in question.values:
             return question.labels[own][question.values.index(value)]
+        if name == question.name and question.bounds is not None:  # a plan that asks for shares has 7.0 for 7
+            return f"{float(value):g}"
     return value

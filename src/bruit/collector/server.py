@@ -31,6 +31,7 @@ from bruit.collector.limits import AddressLimit, SurveyLimit
 from bruit.collector.notice_page import is_for_people, notice
 from bruit.collector.open_survey import Arrival, OpenSurvey, link_hash
 from bruit.collector.store import Outcome, Store, StoredReport, StoreInUse
+from bruit.collector.wording import accepted
 from bruit.errors import DataError, ParameterError, translated
 from bruit.pages.policy import security_policy
 
@@ -189,10 +190,10 @@ class _Held:
 
 
 class _Look(NamedTuple):
-    """A page of results, what it shows, when it was made, and how many seconds that took."""
+    """A page of results by language, what it shows, when it was made, and how many seconds that took."""
 
     results: SurveyResults
-    content: bytes
+    pages: Mapping[str, bytes]
     policy: str
     since: float
     cost: float
@@ -284,7 +285,9 @@ class _Server:
             look = await self._look(held)
         except ParameterError:  # deleted in this moment
             return self._refuse(request, 404)
-        return self._html(look.content, look.policy)
+        wanted = accepted(request.headers.get("accept-language", ""))
+        language = next((language for language in wanted if language in look.pages), next(iter(look.pages)))
+        return self._html(look.pages[language], look.policy)
 
     async def health(self, request: Request) -> Response:
         """Whether it runs."""
@@ -420,15 +423,15 @@ def _numbers(shown: SurveyResults) -> tuple[Any, ...]:
 def _looked(store: Store, held: _Held) -> _Look:
     """The page of results as of now; the last one if nothing has changed, its estimates if only totals have."""
     from bruit.collector.results import results
-    from bruit.collector.results_page import page
+    from bruit.collector.results_page import pages
 
     since, last = time.monotonic(), held.look
     shown = results(store, held.open_survey, last and last.results)
     if last is not None and shown.rounds is last.results.rounds and _numbers(shown) == _numbers(last.results):
         return last._replace(since=time.monotonic())
-    content = page(shown, public=held.open_survey.opened.public)
+    contents = pages(shown, public=held.open_survey.opened.public)
     now = time.monotonic()
-    return _Look(shown, content, security_policy(content), now, now - since)
+    return _Look(shown, contents, security_policy(next(iter(contents.values()))), now, now - since)
 
 
 async def _body(scope: Scope, receive: Receive, length: int) -> bytes:

@@ -224,7 +224,7 @@ def _load_file(entry: CatalogueEntry, path: Path) -> Dataset:
     if not path.is_file():
         raise ParameterError(
             f"There is no file {str(path)!r}. Leave out path for the bundled table, or name a CSV file with its "
-            f"{len(entry.columns)} columns; docs/datasets.md tells how to make one."
+            f"{len(entry.columns)} columns; docs/reference/datasets.md tells how to make one."
         )
     packed = path.read_bytes()
     return Dataset(entry, _sha256(packed), read(entry, packed))

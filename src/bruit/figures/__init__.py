@@ -14,6 +14,7 @@ from bruit.figures.pictures import picture
 from bruit.figures.ranking import plot_ranking
 from bruit.figures.regression import plot_regression
 from bruit.figures.result import plot_result
+from bruit.figures.scores import plot_scores
 from bruit.figures.series import plot_loss, plot_series
 from bruit.figures.variance import plot_variance
 
@@ -28,6 +29,7 @@ __all__ = [
     "plot_ranking",
     "plot_regression",
     "plot_result",
+    "plot_scores",
     "plot_series",
     "plot_variance",
     "save",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,8 +20,13 @@ from bruit.tables import interval_of, number
 MOST_ROWS = 30
 #: More numbers than this are drawn along an axis.
 MOST_DOTS = 12
+#: Up to this number of dates, each is a row.
+_FEW = 4
 #: How many values the alternative text reads out.
 SAID_ROWS = 10
+
+#: Kinds whose values are counts, which are drawn as bars.
+_COUNTED = ("count", "histogram", "groups", "tables")
 
 _ROW, _SURROUND, _LINES = 0.31, 1.15, 3.0
 
@@ -27,7 +34,8 @@ _ROW, _SURROUND, _LINES = 0.31, 1.15, 3.0
 def plot_result(result: Result, level: float = 0.95, ax: Axes | None = None) -> Axes:
     """Draw released values with their intervals, which are about the noise alone.
 
-    Values by name are rows, of more than 30 the largest; counts of more than 12 numbers are a line with a band.
+    Values by name are rows, of more than 30 the largest, and counts have bars. Counts over time, or of more than 12
+    numbers, are a line with a band.
 
     Parameters
     ----------
@@ -50,16 +58,18 @@ def plot_result(result: Result, level: float = 0.95, ax: Axes | None = None) -> 
     values = np.asarray(result.values, float)
     ends = np.stack([values, values], axis=1) if result.ends is None else _ends(result, level)
     along = _numbers(result)
-    names = [_name(own) for own in result.labels]
+    names = [_name(own, result) for own in result.labels]
     with style.applied("".join(names) + _subject(result)):
         if along is not None:
             ax = style.new_axes(_LINES) if ax is None else ax
             _draw_line(ax, along, values, ends)
             ax.set(xlabel=str(result.statistic.get("column") or "value"), ylabel=result.name)
+            if _is_time(result):
+                _name_times(ax, names)
         else:
             places = _places(values)
             ax = style.new_axes(_SURROUND + _ROW * len(places)) if ax is None else ax
-            _draw_rows(ax, places, values, ends)
+            _draw_rows(ax, places, values, ends, bars=result.statistic.get("kind") in _COUNTED)
             ax.set_yticks(range(len(places)), [style.readable(names[place]) for place in places], parse_math=False)
             ax.set_ylim(len(places) - 0.4, -0.6)
             ax.set_xlabel(_subject(result))
@@ -72,10 +82,26 @@ def _ends(result: Result, level: float) -> NDArray[np.float64]:
 
 
 def _numbers(result: Result) -> NDArray[np.float64] | None:
-    """The labels as numbers, where there are many of them and no groups."""
+    """The labels as numbers, where there are many of them and no groups; the places of dates."""
+    if _is_time(result):
+        return np.arange(len(result), dtype=float)
     if len(result) <= MOST_DOTS or not all(isinstance(own, int | float) for own in result.labels):
         return None
     return np.array(result.labels, float)
+
+
+def _is_time(result: Result) -> bool:
+    """Whether the values are counts by day, week, month or hour."""
+    domain = result.statistic.get("domain")
+    is_dates = isinstance(domain, Mapping) and domain.get("kind") == "dates"
+    return is_dates and len(result) > _FEW and not any(isinstance(own, tuple) for own in result.labels)
+
+
+def _name_times(ax: Axes, names: list[str]) -> None:
+    """Few dates below the axis, so that they fit a phone."""
+    step = max(1, math.ceil(len(names) / 6))
+    ax.set_xticks(range(0, len(names), step), names[::step], parse_math=False)
+    ax.set_ylim(bottom=min(0, ax.get_ylim()[0]))
 
 
 def _places(values: NDArray[np.float64]) -> list[int]:
@@ -84,9 +110,11 @@ def _places(values: NDArray[np.float64]) -> list[int]:
     return sorted(np.argsort(-values, kind="stable")[:MOST_ROWS].tolist())
 
 
-def _draw_rows(ax: Axes, places: list[int], values: NDArray[Any], ends: NDArray[Any]) -> None:
+def _draw_rows(ax: Axes, places: list[int], values: NDArray[Any], ends: NDArray[Any], *, bars: bool) -> None:
     rows = np.arange(len(places))
     style.tidy(ax, grid="x")
+    if bars:
+        ax.barh(rows, values[places], height=0.62, color=style.BLUE, alpha=0.25, linewidth=0, zorder=2)
     ax.axvline(0, color=style.MUTED, linewidth=1, zorder=1.5) if ends[places].min() <= 0 else None
     ax.hlines(rows, ends[places, 0], ends[places, 1], color=style.BLUE, linewidth=1.8, zorder=3)
     ax.plot(values[places], rows, color=style.BLUE, marker="o", markersize=5, linestyle="none", zorder=4)
@@ -106,8 +134,12 @@ def _tick(value: float, _: int) -> str:
     return f"{value:,.10g}".replace("-", "−")
 
 
-def _name(own: Any) -> str:
-    return ": ".join(map(str, own)) if isinstance(own, tuple) else str(own)
+def _name(own: Any, result: Result) -> str:
+    """A label; of one table, the cell alone."""
+    if not isinstance(own, tuple):
+        return str(own)
+    is_single = len(result.statistic.get("tables") or ()) == 1 and "by" not in result.statistic
+    return str(own[-1]) if is_single else ": ".join(map(str, own))
 
 
 def _subject(result: Result) -> str:

@@ -6,15 +6,18 @@ They need scikit-learn: ``pip install 'bruit[learn]'``.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bruit.learning.declared_scaler import DeclaredScaler
     from bruit.learning.honest import honest_split, randomize_labels
     from bruit.learning.kmeans import KMeans
     from bruit.learning.linear_regression import LinearRegression
     from bruit.learning.local_naive_bayes import LocalNaiveBayes
     from bruit.learning.naive_bayes import NaiveBayes
     from bruit.learning.privatizer import LocalPrivatizer
+    from bruit.learning.scores import Scores, private_cross_score, private_score
     from bruit.learning.search import GridSearchCV, RandomizedSearchCV, SearchCost, search_cost
 
 __all__ = [
+    "DeclaredScaler",
     "GridSearchCV",
     "KMeans",
     "LinearRegression",
@@ -22,8 +25,11 @@ __all__ = [
     "LocalPrivatizer",
     "NaiveBayes",
     "RandomizedSearchCV",
+    "Scores",
     "SearchCost",
     "honest_split",
+    "private_cross_score",
+    "private_score",
     "randomize_labels",
     "search_cost",
 ]
@@ -38,9 +44,29 @@ def __getattr__(name: str) -> Any:
 
     if find_spec("sklearn") is None:
         raise MissingExtraError("Learning", "learn")
-    from bruit.learning import honest, kmeans, linear_regression, local_naive_bayes, naive_bayes, privatizer, search
+    from bruit.learning import (
+        declared_scaler,
+        honest,
+        kmeans,
+        linear_regression,
+        local_naive_bayes,
+        naive_bayes,
+        privatizer,
+        scores,
+        search,
+    )
 
-    homes = (honest, kmeans, linear_regression, local_naive_bayes, naive_bayes, privatizer, search)
+    homes = (
+        declared_scaler,
+        honest,
+        kmeans,
+        linear_regression,
+        local_naive_bayes,
+        naive_bayes,
+        privatizer,
+        scores,
+        search,
+    )
     return next(getattr(home, name) for home in homes if hasattr(home, name))
 
 

@@ -34,6 +34,7 @@ from bruit.learning._features import FeatureRows, Features, column_of
 from bruit.learning._notebook import ReadableDocstring
 from bruit.learning._sums import Observer, observer
 from bruit.learning._validation import validated
+from bruit.learning.pipelines import warn_of_steps
 from bruit.privacy.booking import Charge, booked
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Ledger, Line
@@ -119,6 +120,7 @@ class PrivateModel(ReadableDocstring, BaseEstimator):  # type: ignore[misc] # sc
         unknown = sorted(set(unsupported) - {"sample_weight"})
         if unknown:
             raise TypeError(f"fit() got an unexpected keyword argument {unknown[0]!r}")
+        warn_of_steps(self)
         check_epsilon(self)
         _checks.warn_of_weak(_checks.spent_epsilon(epsilon=self.epsilon))
         _checks.one_of(CENTRAL, neighbours=self.neighbours)

@@ -10,13 +10,14 @@ from bruit.pages.page import fill
 from bruit.pages.pictures import Picture, element, inline, qr_svg
 from bruit.pages.policy import content_policy
 from bruit.pages.sections import Page, Section, render
-from bruit.pages.texts import Wording, isolated
+from bruit.pages.texts import Wording, addressed, isolated
 
 __all__ = [
     "Page",
     "Picture",
     "Section",
     "Wording",
+    "addressed",
     "content_policy",
     "element",
     "embedded",

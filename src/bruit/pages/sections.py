@@ -15,13 +15,14 @@ from bruit.tables import Table
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page: a heading, paragraphs, and possibly a table, a figure and lines to type."""
+    """A part of a page: a heading, paragraphs, and possibly a table, a figure and lines to type; perhaps folded."""
 
     heading: str
     paragraphs: tuple[str, ...] = ()
     table: Table | None = None
     figure: Picture | None = None
     code: str = ""
+    folded: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """Texts by language: a TOML file for each, all with the same names and the same places in braces.
 
 A package has its own in its folder ``texts``, as ``en.toml`` and ``fr.toml``. English is the measure of the others, and
-what is shown where there is no other.
+what is shown where there is no other. A text that addresses the reader has both forms in one place, the formal one
+first: ``[Votre|Ton] appareil``. So the two cannot say different things.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from bruit.errors import FormatError, ParameterError
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 #: Characters that steer the direction of the text after them.
 _STEERING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+#: Both forms of address, the formal one first.
+_FORMS = re.compile(r"\[([^\[\]|{}]*)\|([^\[\]|{}]*)\]")
 _RULE = 'texts must be TOML, encoded in UTF-8: lines such as begin = "Begin".'
 
 
@@ -98,6 +101,24 @@ class Wording:
         for name, text in own.items():
             if set(_PLACE.findall(text)) != set(_PLACE.findall(english[name])):
                 raise ParameterError(f"{file}: the text {name!r} must have the places in braces that en.toml has.")
+
+
+def addressed(text: str, *, familiar: bool = False) -> str:
+    """A text in one form of address.
+
+    Parameters
+    ----------
+    text
+        The text, with both forms between brackets where they differ.
+    familiar
+        Whether it speaks to somebody whom the asker is on first-name terms with.
+
+    Examples
+    --------
+    >>> addressed("[Votre|Ton] code"), addressed("[Votre|Ton] code", familiar=True)
+    ('Votre code', 'Ton code')
+    """
+    return _FORMS.sub(lambda forms: forms[2 if familiar else 1], text)
 
 
 def isolated(text: str) -> str:

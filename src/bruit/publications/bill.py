@@ -14,6 +14,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from bruit import _checks, documents
 from bruit.errors import FormatError, LedgerError, ParameterError
@@ -28,7 +31,7 @@ from bruit.releases.release import Release
 from bruit.releases.result import Result
 from bruit.releases.sources import SourceRecords
 from bruit.rounding import decimal, down, up
-from bruit.tables import Column, Table
+from bruit.tables import Column, Table, digits
 
 __all__ = ["Bill", "bill_of"]
 
@@ -151,8 +154,8 @@ class Bill:
         table, status = self.plan.prospects(), self.status()
         if not self.kept:
             return replace(table, notes=[*table.notes, *self.remarks()])
-        spent = "nothing is spent now" if self.release is None else f"spent now: {self.release.guarantee}"
-        notes = [f"guarantee of all together: {self.guarantee}", spent, *table.notes[1:]]
+        cost = "this costs nothing" if self.release is None else f"this costs {self.release.guarantee}"
+        notes = [f"guarantee of all on the page: {self.guarantee}", cost, *table.notes[1:]]
         if any(not item.depends and not item.delta for item in self.refined.values()):
             notes.append("errors of refined statistics are those of one draw; of two Laplace draws they are larger")
         notes += self.remarks()
@@ -160,14 +163,14 @@ class Bill:
         return replace(table, columns=[*map(self._column, table.columns), last], notes=notes)
 
     def _column(self, column: Column) -> Column:
-        """A column of the prospects, with what was paid for statistics that are kept."""
-        if column.name not in ("epsilon", "delta"):
+        """A column of the prospects, with what was paid for statistics that are kept, and the error they have."""
+        kept = {name: result for name, (result, _) in self.kept.items() if name not in self.refined}
+        if column.name == "error":
+            paid: dict[str, Any] = {name: _error(result) for name, result in kept.items()}
+        elif column.name in ("epsilon", "delta"):
+            paid = {name: getattr(result.guarantee, column.name) for name, result in kept.items()}
+        else:
             return column
-        paid = {
-            name: getattr(result.guarantee, column.name)
-            for name, (result, _) in self.kept.items()
-            if name not in self.refined
-        }
         names = [request.name for request in self.plan.requests]
         values = [paid.get(name, value) for name, value in zip(names, column.values, strict=True)]
         return replace(column, values=values)
@@ -178,12 +181,18 @@ class Bill:
 
     def status(self) -> dict[str, str]:
         """What becomes of each statistic, in words."""
-        kept = {name: f"kept of {origin.date[:10]}" for name, (_, origin) in self.kept.items()}
-        kept |= {
-            name: f"{kept[name]}: {reason}; --again {name} draws it again" for name, reason in self.reasons.items()
-        }
+        kept = {name: f"kept from {origin.date[:10]}" for name, (_, origin) in self.kept.items()}
         kept |= {name: f"refined, for ε = {item.epsilon:.4g} more" for name, item in self.refined.items()}
         return {request.name: kept.get(request.name, "new") for request in self.plan.requests}
+
+
+def _error(result: Result) -> str:
+    """The error of a kept result, in words."""
+    errors = result.standard_error[np.isfinite(result.standard_error)]
+    if not errors.size:
+        return "as published"
+    low, high = (digits(3)(float(end)) for end in (errors.min(), errors.max()))
+    return f"± {low}" if low == high else f"± {low} … {high}"
 
 
 def bill_of(plan: Publication, ledger: Ledger | None, again: Collection[str] = ()) -> Bill:
@@ -289,7 +298,8 @@ def _shown(plan: Publication, ledger: Ledger | None, published: Published) -> Bi
     if published.digest == plan.digest:
         return Bill(plan)
     _check_booked(ledger, [published], published.origins.values())
-    return Bill(plan, shown=published.digest)
+    kept = {name: (published.results[name], origin) for name, origin in published.origins.items()}
+    return Bill(plan, kept, shown=published.digest)
 
 
 def _matched(

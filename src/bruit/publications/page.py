@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-
-import numpy as np
+from collections.abc import Mapping
 
 import bruit
 from bruit.figures import picture, plot_result
 from bruit.pages import Page, Section, render
 from bruit.privacy.guarantee import Guarantee
 from bruit.publications.published import Published
+from bruit.publications.sentences import reading_table, sentence
 from bruit.releases.result import Result
-from bruit.tables import Table, counted, number, percent
+from bruit.tables import counted, number, percent
 
+#: Notes about how intervals are computed, which are for the files.
+_OF_METHOD = ("interval of a ratio (Fieller)", "kept within the bounds")
+#: What readers of a page cannot do.
+_FOR_STEWARDS = " (bruit limits estimates it)"
 #: Of a longer table the page shows the figure, and the files have all rows.
 MOST_ROWS = 60
 
@@ -42,58 +45,68 @@ _METHODS = {
 }
 
 
-def page(published: Published) -> str:
-    """The page as one HTML file that needs nothing else."""
-    sections = [_section(name, result, published.kept_of(name)) for name, result in published.results.items()]
+def page(published: Published, descriptions: Mapping[str, str] | None = None) -> str:
+    """The page as one HTML file that needs nothing else: for readers first, and what was done folded below.
+
+    Parameters
+    ----------
+    published
+        What was published.
+    descriptions
+        What the author says of a statistic, by its name.
+    """
+    shared = _shared_notes(published)
+    sections = [
+        _section(name, result, published.kept_of(name), (descriptions or {}).get(name, ""), shared)
+        for name, result in published.results.items()
+    ]
+    whom = _WHOM[published.guarantee.neighbours][0]
     return render(
         Page(
             published.title,
-            f"Published on {published.date[:10]}, with noise that protects {_WHOM[published.guarantee.neighbours][0]}.",
-            (*sections, _promise(published.guarantee), _bounds(published), _method(published)),
-            footer=f"Publication {published.digest}, made with bruit {bruit.__version__}. The same numbers are in "
+            f"Published on {published.date[:10]}. Every number has noise, which protects {whom}. An interval holds the "
+            "number without noise 95 times of 100. Numbers have noise of their own and need not add up.",
+            (*_about(shared), *sections, _promise(published.guarantee), _bounds(published), _method(published)),
+            footer=f"Publication {published.digest}, made with bruit {bruit.__version__}. Every digit is in "
             "results.csv, results.parquet and results.json.",
         )
     )
 
 
-def _section(name: str, result: Result, kept: str) -> Section:
-    table = result.table()
-    paragraphs = [f"{table.title.removeprefix('Released ').capitalize()}."]
-    if kept:
-        paragraphs.append(f"This number is of {kept}, and of the table as it was then.")
+def _notes(result: Result) -> list[str]:
+    """What a reader must know of a result."""
+    notes = [note for note in result.notes if note not in _OF_METHOD]
     if result.simulated:
-        paragraphs.append("Simulated: anyone who has the seed can remove the noise.")
-    paragraphs += [f"{note[:1].upper()}{note[1:]}." for note in result.notes]
+        notes.insert(0, "simulated: anyone who has the seed can remove the noise")
     if _is_clamped(result):
-        paragraphs.append(
-            "Values outside the declared bounds count as the nearest bound, in what is published and in its interval."
-        )
-    if len(result) == 1:
-        paragraphs[0] = f"{paragraphs[0]} {_single(result)}"
+        notes.append("values outside the declared bounds count as the nearest bound")
+    return [f"{note[:1].upper()}{note[1:]}.".replace(_FOR_STEWARDS, "") for note in notes]
+
+
+def _shared_notes(published: Published) -> list[str]:
+    """The notes that stand once because all results have them."""
+    lists = [_notes(result) for result in published.results.values()]
+    return [note for note in lists[0] if len(lists) > 1 and all(note in other for other in lists)]
+
+
+def _about(shared: list[str]) -> tuple[Section, ...]:
+    return (Section("About all of these numbers", tuple(shared)),) if shared else ()
+
+
+def _section(name: str, result: Result, kept: str, description: str, shared: list[str]) -> Section:
+    """A statistic: what it is, the sentence, the picture, the numbers."""
+    paragraphs = [description] if description else []
+    paragraphs.append(sentence(result))
+    if kept:
+        numbers = "This number is" if len(result) == 1 else "These numbers are"
+        paragraphs.append(f"{numbers} of {kept}, and of the table as it was then.")
+    paragraphs += [note for note in _notes(result) if note not in shared]
     is_number = result.values.dtype.kind in "iuf"
-    figure = picture(plot_result(result)) if len(result) > 1 and is_number else None
+    figure = picture(plot_result(result)) if len(result) > 1 and is_number and result.ends is not None else None
     if len(result) > MOST_ROWS:
-        paragraphs.append(f"The figure is about {counted(len(result), 'value')}; the files have all.")
-    shown = _plain_table(table) if 1 < len(result) <= MOST_ROWS else None
+        paragraphs.append(f"The picture is about {counted(len(result), 'value')}; the files have all.")
+    shown = reading_table(result) if 1 < len(result) <= MOST_ROWS else None
     return Section(name, tuple(paragraphs), shown, figure)
-
-
-def _plain_table(table: Table) -> Table:
-    """A table without its notes and title, which stand beside it."""
-    return replace(table, title="", notes=())
-
-
-def _single(result: Result) -> str:
-    """One value in a sentence."""
-    (value,) = result.values.tolist()
-    text = value if isinstance(value, str) else number(value)
-    if result.ends is None:
-        return f"It is {text}."
-    low, high = (end if isinstance(end, str) else number(end) for end in np.ravel(result.ends(0.95)).tolist())
-    limits = ["of the rows that count"] if "person" in result.statistic else []
-    limits += ["with values kept within their bounds"] if _is_clamped(result) else []
-    meant = f", {' and '.join(limits)}," if limits else ""
-    return f"It is {text}; without noise{meant} it is from {low} to {high}, with probability 95 %."
 
 
 def _is_clamped(result: Result) -> bool:
@@ -122,7 +135,7 @@ def _promise(guarantee: Guarantee) -> Section:
         "Intervals are about the noise alone. They do not speak of rows that are missing from the table or beyond what "
         "counts of a person, nor of people whom the table does not have."
     )
-    return Section("What is promised", tuple(sentences))
+    return Section("What is promised", tuple(sentences), folded=True)
 
 
 def _bounds(published: Published) -> Section:
@@ -138,12 +151,12 @@ def _bounds(published: Published) -> Section:
     intro = "Bounds, categories and groups were declared before the table was read; numbers beyond count as the bound."
     if "rho" in published.plan:
         intro += f" Together they cost ρ = {published.plan['rho']:.4g} (zCDP), which is less than the sum of these ε."
-    return Section("What each number cost", (intro,), code="\n".join(lines))
+    return Section("What each number cost", (intro,), code="\n".join(lines), folded=True)
 
 
 def _method(published: Published) -> Section:
     names = dict.fromkeys(_cited(result) for result in published.results.values())
-    return Section("How it was done", tuple(_METHODS[name] for name in [*names, "composition"]))
+    return Section("How it was done", tuple(_METHODS[name] for name in [*names, "composition"]), folded=True)
 
 
 def _cited(result: Result) -> str:

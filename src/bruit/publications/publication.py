@@ -65,7 +65,7 @@ class Request:
     of
         The column and its values, as in ``age=0..120``, or several for tables; nothing for a count.
     by
-        The columns of groups with their domains; None for a domain that nobody declares.
+        The columns of groups with their domains; None for undeclared groups.
     share
         Its part of ε and δ, in proportion to those of the others.
     noise
@@ -74,6 +74,8 @@ class Request:
         The other options of its kind, as in ``{"missing": "drop"}``: see `Statistic.option_names`.
     person
         Whose rows are bounded, and how many count.
+    description
+        What readers of the page are told of it; no part of what it is known by.
     """
 
     name: str
@@ -84,10 +86,11 @@ class Request:
     noise: Choice = "auto"
     options: Mapping[str, Any] = field(default_factory=dict)
     person: Person | None = None
+    description: str = ""
 
     @property
     def selects(self) -> bool:
-        """Whether its groups are those of many people, which nobody declares."""
+        """Whether its groups are undeclared: those of many people."""
         return None in self.by.values()
 
     @property
@@ -195,8 +198,8 @@ class Publication:
     folder
         The folder that paths are relative to.
     rho
-        ρ-zCDP for all results, in place of ε: each statistic has a part of it, for Gaussian noise or for the ε whose ρ,
-        as the statistic proves it, is that part. The ledger must be kept in ρ.
+        ρ-zCDP for all results, in place of ε: each statistic has a share of it, for Gaussian noise or for the ε that
+        costs this share. The ledger must be kept in ρ.
     at
         The δ at which ρ is stated as ε.
 

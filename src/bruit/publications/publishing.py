@@ -258,7 +258,8 @@ def _write_folder(plan: Publication, published: Published, folder: Path, *, repl
         if plan.page:
             from bruit.publications.page import page
 
-            documents.write_text(partial / "index.html", page(published))
+            descriptions = {request.name: request.description for request in plan.requests if request.description}
+            documents.write_text(partial / "index.html", page(published, descriptions))
         if replaces:  # a kill between the two leaves no folder, and the next run makes it again
             folder.rename(documents.partial_name(folder))
         partial.rename(folder)

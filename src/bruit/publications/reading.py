@@ -28,10 +28,11 @@ _PERSON_KEYS = ("column", *_BOUNDS, "missing")
 _BUDGET_KEYS = ("epsilon", "delta", "rho", "zcdp")
 _CSV_KEYS = ("delimiter", "encoding", "missing", "quote")
 #: What every statistic may have; each kind has its own options besides.
-_COMMON_KEYS = ("name", "kind", "by", "gaps", "weight", "share", *_BOUNDS)
+_COMMON_KEYS = ("name", "kind", "description", "by", "gaps", "weight", "share", *_BOUNDS)
 #: The longest title, and the longest name of a statistic.
 MOST_TITLE = 120
 MOST_NAME = 60
+MOST_DESCRIPTION = 500
 MOST_STATISTICS = 1000
 
 
@@ -182,8 +183,8 @@ def _request(table: Mapping[str, Any], place: int, person: dict[str, Any] | None
     by = _by(table, where, folder)
     if None in by.values() and kind not in ("count", "sum", "mean", "variance"):
         raise ParameterError(
-            f'{where}the groups of a {kind} must be declared, as in by = ["{next(iter(by))}=a,b"]: groups that '
-            'nobody declares can be counted with kind = "count", and beside that count have sums, means and variances.'
+            f'{where}the groups of a {kind} must be declared, as in by = ["{next(iter(by))}=a,b"]: undeclared '
+            'groups can be counted with kind = "count", and beside that count have sums, means and variances.'
         )
     if None in by.values() and any(domain is not None for domain in by.values()):
         raise ParameterError(f"{where}declare the groups of all columns of by, or of none.")
@@ -196,6 +197,7 @@ def _request(table: Mapping[str, Any], place: int, person: dict[str, Any] | None
         noise=_checks.one_of(CHOICES, **{f"{where}noise": table.get("noise", "auto")}),
         options=_options(table, statistic, where),
         person=_person_of(table, person, by, where),
+        description=_text(table, "description", MOST_DESCRIPTION, where=where, default=""),
     )
 
 

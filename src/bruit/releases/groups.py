@@ -1,4 +1,4 @@
-"""For which groups a release publishes: none, declared ones, or those of many people, which nobody declares.
+"""For which groups a release publishes: none, declared ones, or undeclared ones of many people.
 
 A grouping says which group a row is in, keeps the counts of each group apart, and draws a result for each. A release
 does not ask which one it has.

@@ -214,14 +214,15 @@ class Person:
 
     def describe(self) -> str:
         """The bounds in words, for readers of a result."""
-        parts = [
-            counted(self.rows, "row") if self.rows else "",
-            counted(self.groups, "group") if self.groups else "",
-            f"{counted(self.rows_per_group, 'row')} in a group" if self.rows_per_group else "",
-        ]
+        in_group = counted(self.rows_per_group, "row") if self.rows_per_group else ""
+        most = counted(self.rows, "row") if self.rows else f"{in_group} in a group" if in_group else ""
+        groups = f"in at most {counted(self.groups, 'group')}" if self.groups else ""
+        verb = "count" if (self.rows or self.rows_per_group or 1) > 1 else "counts"
+        limits = [f"at most {most} of each {self.column!r} {verb}" if most else f"each {self.column!r} counts", groups]
+        more = f", {in_group} in each" if in_group and self.rows else ""
         return (
-            f"of each {self.column!r} at most {' and '.join(filter(None, parts))} count, chosen by chance: values and "
-            "intervals are of these rows, not of all; bruit limits estimates what is left out"
+            f"{' '.join(filter(None, limits))}{more}, chosen by chance; how many rows that leaves out is not known "
+            "(bruit limits estimates it)"
         )
 
     def to_dict(self) -> dict[str, Any]:

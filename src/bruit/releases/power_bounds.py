@@ -86,7 +86,7 @@ class PowerBounds(AdditiveStatistic):
             raise ParameterTypeError('policy must be a Policy, as in policy=Policy(missing="drop").')
         _checks.one_of(Interval.words("missing"), missing=self.policy.missing)
         if self.policy.outside is not None:
-            raise ParameterError("No number is outside bounds that nobody declared: leave outside out.")
+            raise ParameterError("Without declared bounds no number is outside: leave outside out.")
         self._check_gaps(self.policy)
         self.noise()
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from bruit.privacy.guarantee import Guarantee
 from bruit.releases.person import Person
-from bruit.releases.statistic import AdditiveStatistic, Statistic
+from bruit.releases.statistic import Statistic
 from bruit.tables import Column, Table, counted, digits, plural
 
 __all__ = ["Prospect", "prospect_table"]
@@ -36,12 +36,12 @@ class Prospect(NamedTuple):
     @classmethod
     def of(cls, name: str, statistic: Statistic, groups: int, n: int | None) -> Prospect:
         """The prospect of a statistic for `groups` groups of n records each; None: for several numbers of records."""
-        additive = isinstance(statistic, AdditiveStatistic)
-        noise = "exponential" if not additive else "Gaussian" if statistic.delta else "Laplace"
         errors = [statistic.describe_error(size) for size in (SIZES if n is None else (n, 2 * n))]
         by_size = len(set(errors)) > 1
         error = _for_sizes(errors) if by_size and n is None else errors[0]
-        return cls(name, noise, statistic.epsilon, statistic.delta, groups * statistic.outcomes, error, by_size)
+        return cls(
+            name, statistic.noise_name, statistic.epsilon, statistic.delta, groups * statistic.outcomes, error, by_size
+        )
 
 
 def _for_sizes(errors: Sequence[str]) -> str:

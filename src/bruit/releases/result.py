@@ -21,7 +21,7 @@ from bruit import _checks, documents
 from bruit.errors import BruitError, FormatError, ParameterError, translated
 from bruit.privacy.guarantee import Guarantee
 from bruit.releases.draws import Draws
-from bruit.tables import Column, Table, Tabular, digits, ends, interval_of, label
+from bruit.tables import Column, Table, Tabular, digits, ends, interval_of, label, number, rounded
 
 Floats = NDArray[np.float64]
 #: From a level to the ends of each value's interval, one row per value.
@@ -125,14 +125,16 @@ class Result(Tabular):
     def table(self, level: float = 0.95) -> Table:
         """Every value: columns label, value, error, and lower and upper where there is an interval."""
         texts = _type(self.values) == "text"
-        value = Column("value", self.values, None, "label", label) if texts else Column("value", self.values)
+        write = self._rounding()
+        value = Column("value", self.values, None, "label", label if texts else write)
+        value = value if texts else replace(value, kind="number")
         columns = [*self._label_columns(), value]
         finite = np.isfinite(self.standard_error).any()
         columns.append(Column("error", self.standard_error, STANDARD_DEVIATION, write=digits(3), hidden=not finite))
         if self.ends is not None:
             rows = np.asarray(self.interval(level)).reshape(-1, 2)
             columns.append(
-                Column("interval", rows, interval_of(level), write=label_ends if texts else ends, parts=_ENDS)
+                Column("interval", rows, interval_of(level), write=label_ends if texts else _pairs(write), parts=_ENDS)
             )
         notes = [f"guarantee: {self.guarantee}", *self.notes]
         about = {key: value for key, value in self._facts(level).items() if key != "notes"}
@@ -142,6 +144,14 @@ class Result(Tabular):
         own = self.statistic.get("label")
         title = f"Released {subject}" + (f": {own}" if own else "") + (", simulated" if self.simulated else "")
         return Table(title, columns, notes, about, noun="value")
+
+    def _rounding(self) -> Callable[[Any], str]:
+        """How people read the values: to what the least error supports. Programs get every digit."""
+        errors = self.standard_error[np.isfinite(self.standard_error) & (self.standard_error > 0)]
+        if not errors.size:
+            return number
+        half = 1.96 * float(errors.min())
+        return lambda value: rounded(value, half)
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
         """Plain values, for documents and programs."""
@@ -366,6 +376,11 @@ def by_group(by: Sequence[str], groups: Sequence[Any], parts: Sequence[Result]) 
 def _one_label(name: Any) -> Any:
     """The label of a cell of a table, in one text."""
     return ": ".join(map(str, name)) if isinstance(name, tuple) else name
+
+
+def _pairs(write: Callable[[Any], str]) -> Callable[[Any], str]:
+    """How people read the two ends of an interval."""
+    return lambda pair: " … ".join(map(write, pair))
 
 
 def _reading(form: str) -> Any:

@@ -224,6 +224,11 @@ class Statistic(Described, ABC):
         return self.name if self.column is None else f"{self.name} of {self.column}"
 
     @property
+    def noise_name(self) -> str:
+        """The law of the noise, in a word, for readers."""
+        return "exponential"
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns that `count` reads."""
         return () if self.column is None else (batching.clean_name(self.column),)
@@ -509,6 +514,11 @@ class AdditiveStatistic(Statistic):
     def rho(self) -> float:
         """The ρ-zCDP of the noise: that of (ε, δ) for Gaussian noise, ε²/2 for Laplace noise."""
         return epsilon_to_rho(self.epsilon, self.delta) if self.delta else pure_rho(self.epsilon)
+
+    @property
+    def noise_name(self) -> str:
+        """The law of the noise: Laplace, or with a δ Gaussian."""
+        return "Gaussian" if self.delta else "Laplace"
 
     def noise(self, n: int | None = None) -> Noise:
         """The noise on each sum; with n records where n is public."""

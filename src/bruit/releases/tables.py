@@ -252,6 +252,11 @@ class Tables(Statistic):
         return within
 
     @property
+    def noise_name(self) -> str:
+        """The law of the noise: Laplace, or with a δ Gaussian."""
+        return "Gaussian" if self.delta else "Laplace"
+
+    @property
     def title(self) -> str:
         """What is published, of which columns."""
         names = list(self._sizes)

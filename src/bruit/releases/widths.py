@@ -17,6 +17,7 @@ from typing import Literal, TypeAlias, get_args
 from bruit import _checks
 from bruit.errors import LimitError, ParameterError, ParameterTypeError, translated
 from bruit.rounding import up
+from bruit.tables import counted
 
 __all__ = ["LEVEL", "WidthLike", "Within", "least_epsilon"]
 
@@ -82,7 +83,7 @@ class Within:
 
     def __str__(self) -> str:
         if self.unit == "share":
-            return f"{100 * self.width:g} % of {'all' if self.n is None else format(self.n, ',')} records"
+            return f"{100 * self.width:g} % of {'all records' if self.n is None else counted(self.n, 'record')}"
         return f"{self.width:g} ranks" if self.unit == "ranks" else f"{self.width:g}"
 
     def in_unit(self, unit: str, kind: str) -> float:

@@ -14,6 +14,7 @@ from bruit import _checks
 from bruit.collection import Plan
 from bruit.collection.odds import belief, person_ratio
 from bruit.collection.panel import ONCE
+from bruit.domains.choices import Chosen
 from bruit.errors import ParameterError
 from bruit.estimation import intervals
 from bruit.pages import fill
@@ -82,12 +83,32 @@ class _Sheet:
             *self._fill(),
         ]
 
+    @property
+    def questions(self) -> dict[str, list[Any]]:
+        """The attributes of each question; one with several choices has an attribute for each of them."""
+        groups: dict[str, list[Any]] = {}
+        for attribute in self.plan.schema.values():
+            groups.setdefault(attribute.column, []).append(attribute)
+        return groups
+
+    @property
+    def has_choices(self) -> bool:
+        """Whether a question has several choices."""
+        return any(attribute.column != name for name, attribute in self.plan.schema.items())
+
     def _questions(self) -> Iterator[SheetPart]:
-        rows = [(name, self._answers(attribute)) for name, attribute in self.plan.schema.items()]
+        rows = [(name, self._possible(attributes)) for name, attributes in self.questions.items()]
         clear = self.say("in_clear")
         rows += [(f"{name} ({clear})", self._answers(own)) for name, own in self.plan.public.items()]
         yield heading(self.say("asked"))
         yield table([self.say("question"), self.say("answers")], rows, numbers=0)
+
+    def _possible(self, attributes: list[Any]) -> str:
+        """The answers to a question: those of its attribute, or the choices that it has."""
+        if isinstance(attributes[0].domain, Chosen):
+            labels = ", ".join(self.phrases.quoted(attribute.domain.label) for attribute in attributes)
+            return self.say("several", labels=labels)
+        return self._answers(attributes[0])
 
     def _answers(self, attribute: Any) -> str:
         labels = attribute.labels
@@ -106,14 +127,24 @@ class _Sheet:
     def _leaves(self) -> Iterator[SheetPart]:
         yield heading(self.say("leaves"))
         yield paragraph(self.say("leaves_text"))
-        numbers = {"d": self.phrases.whole(len(self.plan.schema)), "k": self.phrases.whole(self._sent())}
+        numbers = {"d": self.phrases.whole(len(self.questions)), "k": self.phrases.whole(self._sent())}
         yield paragraph(self._method(numbers))
+        if self.has_choices:
+            yield paragraph(self.phrases("method", "choices"))
         if len(self.plan.schema) == 1:
             yield bullets(self._odds(next(iter(self.plan.schema))))
             return
-        for name in self.plan.design.questions:
-            yield paragraph(self.say("example", name=self.phrases.quoted(name)))
+        for question, name in self._examples().items():
+            yield paragraph(self.say("example", name=self.phrases.quoted(question)))
             yield bullets(self._odds(name))
+
+    def _examples(self) -> dict[str, str]:
+        """For each question or table, what its odds are shown of; the choices of a question have the same odds."""
+        names: dict[str, str] = {}
+        for name in self.plan.design.questions:
+            attribute = self.plan.schema.get(name)
+            names.setdefault(name if attribute is None else attribute.column, name)
+        return names
 
     def _method(self, numbers: dict[str, str]) -> str:
         """What is done with the questions; of a method that has no text of its own, what its card says."""
@@ -121,7 +152,8 @@ class _Sheet:
         known = next((kind for kind in kinds if kind is not None and self.phrases.has("method", kind)), None)
         if known is None:
             return self.plan.method.in_words(len(self.plan.schema))
-        return self.phrases("method", known, **numbers)
+        name = f"{known}_choices" if self.has_choices and self.phrases.has("method", f"{known}_choices") else known
+        return self.phrases("method", name, **numbers)
 
     def _odds(self, name: str) -> list[str]:
         """The odds of a question, or of the cells of a table."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from bruit import _checks
 from bruit.collection.odds import Belief, Share, odds
-from bruit.pages import Wording, isolated
+from bruit.pages import Wording, addressed, isolated
 from bruit.tables import label, shown
 
 _TEXTS = Wording("bruit.sheets")
@@ -26,6 +26,8 @@ class Phrases:
     ----------
     language
         ``"en"`` or ``"fr"``.
+    familiar
+        Whether French addresses people with *tu*.
 
     Examples
     --------
@@ -39,13 +41,14 @@ class Phrases:
     """
 
     language: str
+    familiar: bool = False
 
     def __post_init__(self) -> None:
         _checks.one_of(LANGUAGES, language=self.language)
 
     def __call__(self, section: str, name: str, /, **words: Any) -> str:
         """The phrase of this name, with the words that stand in braces filled in."""
-        phrase: str = _TEXTS[self.language][section][name]
+        phrase = addressed(_TEXTS[self.language][section][name], familiar=self.familiar)
         # French signs of two parts, and %, stay on the line of the word before them.
         return re.sub(" (?=[;:!?%])", "\N{NO-BREAK SPACE}", phrase).format(**words)
 

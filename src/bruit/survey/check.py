@@ -153,7 +153,7 @@ class Check:
                 f"With {counted(self.people, 'person')} the answer to {widest.name!r} will be known to ± "
                 f"{100 * widest.relative:.0f} % of its range only. For ± {100 * USEFUL:.0f} % ask "
                 f"{counted(needed, 'person')}, "
-                f"{'ask fewer questions, ' if len(self.prospects) > 1 else ''}"
+                f"{'ask fewer questions, ' if len(self.survey.sensitive) > 1 else ''}"
                 "or take a larger epsilon, which protects each person less."
             )
         return warnings
@@ -167,7 +167,7 @@ class Check:
         if fewest >= step:
             return []
         return [
-            f"Each person reports one of {len(draws)} answers or tables, about {fewest:.0f} people each, and each is "
+            f"One answer or table is drawn for each person: about {fewest:.0f} people report on each, and each is "
             f"shown from {counted(step, 'report')} on. Lower shown_from, ask fewer questions, or ask more people."
         ]
 
@@ -227,6 +227,7 @@ class Check:
             *self._rounds(),
             *self._method(),
             *([f"sent in clear: {', '.join(self.survey.public)}"] if self.survey.public else []),
+            *self._page(),
             *self._codes(),
             *(f"unwise: {warning}" for warning in self.warnings),
         ]
@@ -239,6 +240,15 @@ class Check:
         }
         title = f"{self.survey.title[self.survey.languages[0]]}: expected with {counted(self.people, 'person')}"
         return Table(title, columns, notes=notes, about=about)
+
+    def _page(self) -> list[str]:
+        """How the page speaks, where the file says so."""
+        survey = self.survey
+        ways = [
+            *(["in simple words"] if survey.reading == "simple" else []),
+            *(["with tu in French"] if survey.address == "tu" and "fr" in survey.languages else []),
+        ]
+        return [f"The page speaks {' and '.join(ways)}."] if ways else []
 
     def _rounds(self) -> list[str]:
         """What one report and one epoch tell, and of what the rounds speak."""
@@ -290,15 +300,17 @@ class Check:
 
     def _method(self) -> list[str]:
         count, design = len(self.survey.units), self.survey.plan.design
+        if design.counted_tables and count == 1:
+            return ["Each person reports the answers to all questions together, as one randomised combination."]
         if design.counted_tables:
             return [
-                f"Each person reports one of {counted(count, 'table')} of answers, whole: about "
-                f"{self.people / count:.0f} on each."
+                f"Each person reports one of {count} tables of answers, drawn by chance: about "
+                f"{self.people / count:.0f} people on each."
             ]
         if design.draws is None or design.card_kind is None:
             return []
         return [
-            f"Each person reports one of {count} answers, drawn by chance: about {self.people / count:.0f} on each."
+            f"Each person reports on one line of this table, drawn by chance: about {self.people / count:.0f} on each."
         ]
 
 

@@ -4,8 +4,9 @@ import { drawMemo, read, refresh, sample } from "./sample.mjs";
 // The page of a survey: it asks, draws once, shows the bytes, sends them, and then tells what they say.
 //
 // The true answers live in one variable, from the moment they are chosen until the page is left. They are in no
-// attribute of an element, no address, no storage and no history; a summary shows them before the draw. What was drawn is stored before it is sent, and every
-// further attempt sends the same bytes: a second draw would tell more about the person.
+// attribute of an element, no address, no storage and no history; a summary shows them before the draw. What was drawn
+// is stored before it is sent, and every further attempt sends the same bytes: a second draw would tell more about the
+// person.
 //
 // Where the same people are asked again, a memo is drawn in the first round of an epoch and stored; each round sends a
 // report of it. Before it draws a memo a page claims the epoch for its link: the collector lets one device have it, and
@@ -212,6 +213,20 @@ function element(name, attributes, ...children) {
   return made;
 }
 
+/** How many words a person reads in an element; the paragraphs in it are apart. */
+function wordsIn(part) {
+  if (part.children.length && [...part.children].some(({ tagName }) => tagName === "DIV" || tagName === "P")) {
+    return [...part.children].reduce((total, inner) => total + wordsIn(inner), 0);
+  }
+  return part.textContent.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+}
+
+/** The first words of a text. */
+function shortened(text) {
+  const all = text.split(/\s+/);
+  return all.length > MOST_WORDS_QUOTED ? `${all.slice(0, MOST_WORDS_QUOTED).join(" ")} …` : text;
+}
+
 /** A hundred dots, some of them filled, for what the text beside it says. */
 function dots([count, of], label) {
   if (of !== 100) return null;
@@ -253,8 +268,16 @@ const LONGEST_PAUSE = 300000;
 // How long somebody who takes part waits to learn whether the survey is open, before the questions are shown anyway.
 const OPEN_PATIENCE = 3000;
 
-// An introduction with more words stands below the buttons.
+// An introduction with more words, or one that makes more than so many with the rest, stands below the buttons.
 const MOST_WORDS = 20;
+const MOST_WORDS_IN_ALL = 90;
+
+// A question is quoted above the buttons with so many words at most; it is whole in what is folded below.
+const MOST_WORDS_QUOTED = 8;
+
+// Numbers with more values than this have buttons for larger steps too, of at most a part of the range.
+const MANY_VALUES = 12;
+const JUMPS = 5;
 
 // What a collector answers to a report that came after the survey was closed.
 const LATE = "410";
@@ -323,6 +346,11 @@ function start(survey) {
     return labels.reverse().join(" + ");
   }
 
+  const questionsOf = ({ parts }) => [...new Set(parts.map(({ question }) => question))];
+  const questionsName = (attribute) => (
+    questionsOf(attribute).map((question) => survey.questions[question].text[language]).join(" + ")
+  );
+
   function attributeName({ parts }) {
     return parts.map(({ question, label: own }) => {
       const { text, labels } = survey.questions[question];
@@ -350,7 +378,13 @@ function start(survey) {
     screen = name;
     render();
     window.scrollTo(0, 0);
-    place.querySelector("h1, h2")?.focus({ preventScroll: true });
+    focusHeading();
+  }
+
+  /** What is new on a screen is its second heading, as the question; the first one is the title of the survey. */
+  function focusHeading() {
+    const news = screen === "invitation" ? null : place.querySelector("h2");
+    (news ?? place.querySelector("h1"))?.focus({ preventScroll: true });
   }
 
   function render() {
@@ -358,6 +392,7 @@ function start(survey) {
     document.documentElement.dir = words().direction;
     document.title = survey.title[language];
     const banner = survey.insecure_demo ? paragraph("demo_banner", {}, { class: "banner", role: "note" }) : "";
+    place.className = screen;
     place.replaceChildren(languages(), banner, ...SCREENS[screen]().filter(Boolean));
   }
 
@@ -389,26 +424,37 @@ function start(survey) {
   /** What a decision needs stands before the buttons, on one screen of a phone; all else is folded below them. */
   function invitation() {
     const { asker, title, attributes } = survey;
-    const isShort = survey.introduction[language].split(/\s+/).length <= MOST_WORDS;
     const hasSeveral = attributes.length > 1 || tables;
-    return [
+    const isBrief = Boolean(words().brief_sure);
+    const first = [
       heading(title[language]),
       asker[language] ? paragraph("asked_by", { asker: bdi(asker[language]) }, { class: "quiet" }) : null,
       panel ? roundOf() : null,
-      ...(isShort ? introduction() : []),
-      brief(),
+    ];
+    const rest = [
+      isBrief ? brief() : paragraph("protection_text"), // older translations lack the short texts
       hasSeveral ? exampleOf() : null,
       odds(0, true),
-      inClear(),
+      inClear(words().brief_clear ? "brief_clear" : "clear_some"),
       ...decision(),
+    ];
+    const [own, others] = [introduction(), [...first, ...rest].filter((part) => part && part.className !== "buttons")]
+      .map((parts) => parts.reduce((total, part) => total + wordsIn(part), 0));
+    const isShort = own <= MOST_WORDS && own + others + survey.languages.length <= MOST_WORDS_IN_ALL;
+    return [
+      ...first,
+      ...(isShort ? introduction() : []),
+      ...rest,
+      code ? paragraph(words().brief_private ? "brief_private" : "private", {}, { class: "quiet" }) : null,
       ...(isShort ? [] : introduction()),
       preview(),
       folded("protection", [
-        paragraph("protection_text"), ...(panel ? rounds() : []), hasSeveral ? pick() : null, clear(),
+        paragraph("protection_text"), ...(panel ? rounds() : []), ...(hasSeveral ? pick() : []),
+        inClear("clear_some"), clear(),
         paragraph("decide_text"), paragraph("may_decline", { button: quote(words().draw) }),
         code ? paragraph("private") : null,
       ]),
-      attributes.length > 1 ? others() : null,
+      allOdds(),
       folded("belief", conclusions()),
       leaves(),
     ];
@@ -421,12 +467,23 @@ function start(survey) {
     return lines.map((line) => element("p", { class: "lead", dir: "auto" }, line));
   }
 
+  const guarded = survey.questions.filter((question) => !question.clear); // those whose answers chance may change
+  const hasChoices = guarded.some((question) => question.kind === "several");
+
+  /** What is sent of several answers: one of them, one choice of one question, all, a pair, or one of some pairs. */
+  function portion() {
+    const several = survey.attributes.length > 1;
+    if (tables) return several ? "tables" : "table";
+    if (!several) return "text";
+    if (guarded.length === 1 && words().protection_choices) return sampled ? "choices" : "choices_all";
+    return sampled ? "several" : "all";
+  }
+
   /** The protection in two sentences. */
   function brief() {
-    const several = survey.attributes.length > 1;
-    const kind = tables ? (several ? "tables" : "table") : several ? (sampled ? "several" : "all") : "text";
-    if (!words().brief_sure) return paragraph("protection_text"); // older translations lack the short texts
-    return element("p", { class: "lead" }, say(`brief_${kind}`), " ", say("brief_sure"));
+    const kind = portion();
+    const name = words()[`brief_${kind}`] ? `brief_${kind}` : "brief_all";
+    return element("p", { class: "lead" }, say(name), " ", say("brief_sure"));
   }
 
   /** What will be asked, as text only, and how it will be sent. */
@@ -452,17 +509,29 @@ function start(survey) {
     return [paragraph(epochs, counts)];
   }
 
-  /** One answer of several is picked, or all are sent. */
+  /** One answer of several is picked, or all are sent; a question with several choices counts once. */
   function pick() {
-    const { attributes } = survey;
-    const kind = tables ? (attributes.length > 1 ? "protection_tables" : "protection_table") : null;
-    return paragraph(kind ?? (sampled ? "protection_several" : "protection_all"), { count: figure(attributes.length) });
+    const kind = portion();
+    const pairs = oddsRows().length > 1 ? oddsRows().length : survey.attributes.length;
+    const isOne = kind.startsWith("choices");
+    return [
+      paragraph(`protection_${kind}`, { count: figure(tables ? pairs : guarded.length) }),
+      hasChoices && !isOne && words().protection_choice ? paragraph("protection_choice") : null,
+    ];
+  }
+
+  /** The first row of each question or pair of questions: the choices of a question have the same odds. */
+  function oddsRows() {
+    const rows = new Map();
+    survey.attributes.forEach((attribute, row) => {
+      const key = questionsOf(attribute).join();
+      if (!rows.has(key)) rows.set(key, row);
+    });
+    return [...rows.values()];
   }
 
   /** The odds are shown for the first of several. */
-  const exampleOf = () => (
-    paragraph("example_of", { question: quote(attributeName(survey.attributes[0])) }, { class: "quiet" })
-  );
+  const exampleOf = () => element("p", { class: "quiet" }, quote(shortened(questionsName(survey.attributes[0]))));
 
   /** How often a message points to the own answer, and to another one: two sentences, and two pictures of them. */
   function odds(row, pictures) {
@@ -495,11 +564,13 @@ function start(survey) {
     return [say("low_number", { ...own, ...ends }), say("high_number", { ...other, ...ends })];
   }
 
-  function others() {
+  function allOdds() {
+    const rows = oddsRows();
+    if (rows.length < 2) return null;
     return element(
       "details", {}, element("summary", {}, say("all_odds")), sampled ? paragraph("picked_only") : null,
-      survey.attributes.map((attribute, row) => [
-        element("h3", { dir: "auto" }, attributeName(attribute)), odds(row, false),
+      rows.map((row) => [
+        element("h3", { dir: "auto" }, questionsName(survey.attributes[row])), odds(row, false),
       ]),
     );
   }
@@ -557,10 +628,11 @@ function start(survey) {
   }
 
   /** Which answers are sent as they are, where there are any. */
-  function inClear() {
-    const names = survey.questions.filter((question) => question.clear).map(({ text: own }) => quote(own[language]));
-    if (!names.length) return null;
-    return paragraph("clear_some", { questions: element("span", {}, separated(names)) }, { class: "clear" });
+  function inClear(name) {
+    const texts = survey.questions.filter((question) => question.clear).map(({ text: own }) => own[language]);
+    if (!texts.length) return null;
+    const names = texts.map((own) => quote(name === "brief_clear" ? shortened(own) : own));
+    return paragraph(name, { questions: element("span", {}, separated(names)) }, { class: "clear" });
   }
 
   const clear = () => (survey.questions.some((question) => question.clear) ? null : paragraph("clear_none"));
@@ -586,7 +658,6 @@ function start(survey) {
     return [
       subheading(say("decide")),
       lasting ? null : paragraph(panel ? "no_memory" : "no_storage", {}, { class: "warning" }),
-      code ? paragraph(words().brief_private ? "brief_private" : "private", {}, { class: "quiet" }) : null,
       buttons(button("take_part", takePart, "main"), button("decline", () => show("declined"))),
     ];
   }
@@ -751,27 +822,35 @@ function start(survey) {
 
   function questions() {
     if (hasSteps()) return step < survey.questions.length ? single() : summary();
+    const isOnly = survey.questions.length === 1;
     return [
       heading(survey.title[language]),
-      subheading(say("questions")),
-      survey.insecure_demo ? null : paragraph("questions_text"), // the banner asks for no true answers
-      ...survey.questions.map(field),
+      isOnly ? null : subheading(say("questions")),
+      isOnly ? null : honesty(),
+      ...survey.questions.map((question, row) => field(question, row, isOnly)),
       paragraph("draw_text", {}, { class: "quiet" }),
-      buttons(button("draw", finish, "main"), button("decline_after_all", leave)),
+      ...moves(button("draw", finish, "main")),
     ];
   }
 
+  /** The banner of a demonstration asks for no true answers. */
+  const honesty = () => (survey.insecure_demo ? null : paragraph("questions_text", {}, { class: "quiet" }));
+
   /** One question of several, and how far it is. */
   function single() {
-    const progress = share([step + 1, survey.questions.length]);
+    const bar = element("progress", { max: survey.questions.length, value: step + 1, "aria-hidden": "true" });
     return [
+      bar,
       heading(survey.title[language]),
-      subheading([...say("questions"), element("span", { class: "progress" }, ` ${progress}`)]),
-      step || survey.insecure_demo ? null : paragraph("questions_text"),
-      field(survey.questions[step], step),
-      buttons(button("next", forward, "main"), step ? button("back", backward) : null, button("decline_after_all", leave)),
+      field(survey.questions[step], step, true),
+      ...moves(step ? button("back", backward) : null, button("next", forward, "main")),
     ];
   }
+
+  /** The ways on and back at the thumb, and below them the way out. */
+  const moves = (...all) => [
+    element("div", { class: "moves" }, buttons(...all)), button("decline_after_all", leave, "quit"),
+  ];
 
   /** All answers, before the draw. */
   function summary() {
@@ -780,15 +859,15 @@ function start(survey) {
       again.setAttribute("aria-label", `${plain("change")}: ${question.text[language]}`);
       return element(
         "li", {}, element("div", {}, element("p", { class: "quiet", dir: "auto" }, question.text[language]),
-          element("p", { dir: "auto" }, chosen(question, answers[row])), mark("p", question)), again,
+          element("p", { dir: "auto" }, chosen(question, answers[row])), question.clear ? mark("p", question) : null), again,
       );
     };
     return [
       heading(survey.title[language]),
       subheading(say("questions")),
-      element("ul", { class: "summary" }, survey.questions.map(line)),
       paragraph("draw_text", {}, { class: "quiet" }),
-      buttons(button("draw", finish, "main"), button("back", backward), button("decline_after_all", leave)),
+      element("ul", { class: "summary" }, survey.questions.map(line)),
+      ...moves(button("back", backward), button("draw", finish, "main")),
     ];
   }
 
@@ -801,13 +880,12 @@ function start(survey) {
   function go(row, change = false) {
     [step, isChange] = [row, change];
     show("questions");
-    place.querySelector("h2").focus({ preventScroll: true });
   }
 
   function forward() {
     if (wrongAt(step)) {
       complain(step, wrongAt(step));
-      document.querySelector(`#q${step} input`).focus();
+      inputOf(step).focus();
       return;
     }
     guard();
@@ -832,13 +910,18 @@ function start(survey) {
     go(step - 1);
   }
 
-  function field(question, row) {
+  /** A question with its answers; alone on its screen it is the heading, behind how far it is. */
+  function field(question, row, isAlone = false) {
     const id = `q${row}`;
     const help = [question.help[language], note(question)].filter(Boolean).join(" ");
+    const progress = hasSteps() ? share([row + 1, survey.questions.length]) : null;
+    const count = progress && element("span", { class: "progress" }, progress, " ");
+    const asked = element("span", { dir: "auto" }, question.text[language]);
     return element(
       "fieldset", { id, "aria-describedby": `${id}-help ${id}-error` },
-      element("legend", { dir: "auto" }, question.text[language]),
+      element("legend", {}, isAlone ? element("h2", { tabindex: "-1" }, count, asked) : asked),
       mark("p", question),
+      isAlone && row === 0 ? honesty() : null,
       element("p", { id: `${id}-help`, class: "quiet", dir: "auto" }, help),
       question.kind === "number" ? numberInput(question, row) : choices(question, row),
       element("p", { id: `${id}-error`, class: "error", role: "alert" }),
@@ -855,9 +938,10 @@ function start(survey) {
     return { low: label(question, 0), high: label(question, last), step: figure(question.step) };
   }
 
+  /** Boxes to check, in a shadow tree: Firefox writes which boxes of a document are checked into a file of its own. */
   function choices(question, row) {
     const several = question.kind === "several";
-    return question.labels[language].map((content, code) => {
+    const inputs = question.labels[language].map((_, code) => {
       const input = element("input", { type: several ? "checkbox" : "radio", name: `q${row}`, autocomplete: "off" });
       input.checked = several ? answers[row].includes(code) : answers[row] === code;
       input.addEventListener("change", () => {
@@ -865,21 +949,93 @@ function start(survey) {
         else answers[row] = input.checked ? [...answers[row], code] : answers[row].filter((other) => other !== code);
         complain(row, null);
       });
-      return element("label", { class: "choice" }, input, element("span", { dir: "auto" }, content));
+      return input;
     });
+    const boxes = () => inputs.map((input, code) => choice(input, question.labels[language][code]));
+    const parts = question.kind === "scale" ? scale(question, inputs) : boxes();
+    const host = element("div", { class: "choices" });
+    const style = document.querySelector("style").cloneNode(true); // the policy knows its hash
+    host.attachShadow({ mode: "open" }).append(style, ...parts.flat());
+    return host;
   }
 
+  /** The first input of a question. */
+  function inputOf(row) {
+    const own = document.getElementById(`q${row}`);
+    return (own.querySelector(".choices")?.shadowRoot ?? own).querySelector("input");
+  }
+
+  const choice = (input, content) => (
+    element("label", { class: "choice" }, input, element("span", { dir: "auto" }, content))
+  );
+
+  /** The steps of a scale in one row, the words for its ends below them; a refusal is no step. */
+  function scale(question, inputs) {
+    const labels = question.labels[language];
+    const steps = labels.map((content) => /^(-?[0-9]+)(?: – (.*))?$/s.exec(content)).filter(Boolean);
+    const ends = [steps[0], steps[steps.length - 1]].map(([, , word]) => element("span", { dir: "auto" }, word ?? ""));
+    return [
+      element("div", { class: "scale" }, steps.map(([content, digits], code) => {
+        inputs[code].setAttribute("aria-label", content); // with the word for an end
+        return element("label", { class: "step" }, inputs[code], element("span", {}, figure(digits)));
+      })),
+      element("div", { class: "ends", "aria-hidden": "true" }, ends),
+      inputs.slice(steps.length).map((input, row) => choice(input, labels[steps.length + row])),
+    ];
+  }
+
+  /** A field to type a number into, between buttons for a step down and up; many numbers have larger steps too. */
   function numberInput(question, row) {
     const input = element("input", {
       type: "text", inputmode: "decimal", autocomplete: "off", spellcheck: "false", maxlength: "20",
       "aria-label": question.text[language], "aria-describedby": `q${row}-help q${row}-error`,
     });
+    const now = element("p", { class: "unseen", role: "status" });
+    const last = question.labels[language].length - 1;
+    const move = (places) => {
+      const code = Number.isInteger(answers[row]) ? answers[row] + places : places > 0 ? 0 : last;
+      answers[row] = Math.min(last, Math.max(0, code));
+      input.value = label(question, answers[row]);
+      now.replaceChildren(input.value);
+      complain(row, null);
+    };
     if (answers[row] !== null) input.value = Number.isNaN(answers[row]) ? "" : label(question, answers[row]);
     input.addEventListener("input", () => {
       answers[row] = input.value.trim() === "" ? null : codeOf(question, input.value);
       complain(row, null);
     });
-    return input;
+    input.addEventListener("keydown", (event) => {
+      const places = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+      if (places) move(places);
+      else if (event.key === "Enter" && hasSteps()) forward();
+      else return;
+      event.preventDefault();
+    });
+    const stepper = (places) => stepButton(question, places, () => move(places));
+    const jump = jumpOf(question);
+    return [
+      element("div", { class: "number" }, stepper(-1), input, stepper(1)),
+      jump ? element("div", { class: "number jumps" }, stepper(-jump), stepper(jump)) : null,
+      now,
+    ];
+  }
+
+  function stepButton(question, places, action) {
+    const [sign, name] = places < 0 ? ["−", "less"] : ["+", "more"];
+    const number = figure(Math.abs(places) * Number(question.step));
+    const content = Math.abs(places) === 1 ? sign : `${sign} ${number}`;
+    const spoken = words()[name] ? plain(name, { number }) : `${sign} ${number}`; // older translations lack it
+    return element("button", { type: "button", "aria-label": spoken, onclick: action }, content);
+  }
+
+  /** How many values a larger step passes: 1, 2 or 5 times a power of ten; 0 where there are few values. */
+  function jumpOf(question) {
+    const numbers = question.labels[language].map(Number);
+    if (numbers.length <= MANY_VALUES) return 0;
+    const most = (numbers[numbers.length - 1] - numbers[0]) / JUMPS;
+    const power = 10 ** Math.floor(Math.log10(most));
+    const places = [5, 2, 1].filter((digit) => digit * power <= most).map((digit) => digit * power / question.step);
+    return Math.round(places.find((number) => number > 1 && Math.abs(number - Math.round(number)) < 1e-9) ?? 0);
   }
 
   /** The place of a number among those that may be answered; not a number where it is none of them. */
@@ -903,7 +1059,7 @@ function start(survey) {
     if (wrong.some(Boolean)) {
       if (hasSteps()) go(wrong.findIndex(Boolean));
       wrong.forEach((name, row) => document.getElementById(`q${row}`) && complain(row, name));
-      document.querySelector(`#q${wrong.findIndex(Boolean)} input`).focus();
+      inputOf(wrong.findIndex(Boolean)).focus();
       return undefined;
     }
     return drawAndSend();
@@ -1191,7 +1347,7 @@ function start(survey) {
     const readings = readingOf(survey, contents().report);
     const lines = readings.map((reading) => element(
       "div", { class: "meaning" },
-      sampled && survey.attributes.length > 1 ? paragraph(tables ? "says_pair" : "says_question") : null,
+      sampled && survey.attributes.length > 1 ? paragraph(picked()) : null,
       element("p", { class: "lead" }, spoken(reading)),
       paragraph(survey.attributes[reading.attribute].reading === "value" ? "says_chance" : "says_chance_hint"),
       shown.told && answers ? element("p", { role: "status" }, truth(reading), " ", say("only_you")) : null,
@@ -1204,6 +1360,11 @@ function start(survey) {
     const told = answers ? buttons(button(shown.told ? "hide" : "was_it_true", toggle)) : null;
     told?.setAttribute("id", "told");
     return [...lines, ...sentInClear(), told];
+  }
+
+  function picked() {
+    if (tables) return "says_pair";
+    return guarded.length === 1 && words().says_choice ? "says_choice" : "says_question";
   }
 
   /** The answers that the bytes have as they are. */
@@ -1300,6 +1461,9 @@ function start(survey) {
   });
   window.addEventListener("hashchange", () => begin());
   window.addEventListener("popstate", cameBack);
+  window.addEventListener("beforeprint", () => {
+    for (const part of place.querySelectorAll("details")) part.open = true; // paper has nothing to unfold
+  });
   window.addEventListener("online", retry);
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState === "visible") retry();

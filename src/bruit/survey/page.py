@@ -21,7 +21,7 @@ from bruit.pages import fill, source
 from bruit.privacy.composition import sequential
 from bruit.survey.body import Body, ClaimBody
 from bruit.survey.question import Question
-from bruit.survey.wording import CODE, PRINT, TEXTS
+from bruit.survey.wording import CODE, LATER_CODE, PRINT, TEXTS
 
 if TYPE_CHECKING:
     from bruit.survey.survey import Survey
@@ -41,7 +41,8 @@ def page(survey: Survey, *, address: str, links: bool, insecure_demo: bool) -> b
 def code_page(survey: Survey) -> bytes:
     """The page of a survey that is answered by codes; its policy allows no connection."""
     for language in survey.languages:
-        missing = [name for name in TEXTS["en"] if name.startswith(CODE) and name not in survey.wording[language]]
+        needed = {name for name in TEXTS["en"] if name.startswith(CODE)} - LATER_CODE
+        missing = sorted(needed - set(survey.wording[language]))
         if missing:
             raise ParameterError(f"{language}.toml must have a text for {missing[0]!r}, as en.toml has, for codes.")
     return _page(survey, code=survey.codes.to_dict(), address="", links=False, insecure_demo=False)
@@ -113,8 +114,11 @@ def facts(survey: Survey) -> dict[str, Any]:
 def page_words(texts: Mapping[str, str], *, code: bool) -> dict[str, str]:
     """The texts of a page; with codes, ``code_draw`` stands in place of ``draw``."""
     plain = {name: text for name, text in texts.items() if not name.startswith((CODE, PRINT))}
+    if not code:
+        return plain
     own = {name.removeprefix(CODE): text for name, text in texts.items() if name.startswith(CODE)}
-    return {**plain, **own} if code else plain
+    absent = {name.removeprefix(CODE) for name in LATER_CODE if name not in texts}
+    return {name: text for name, text in plain.items() if name not in absent} | own
 
 
 def beliefs(ratio: Fraction) -> list[list[str]]:

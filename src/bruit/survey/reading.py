@@ -41,7 +41,7 @@ _READABLE = (None, "self", "subset", "window")
 
 _SURVEY_KEYS = (
     "title", "introduction", "asker", "languages", "epsilon", "odds", "method", "people", "shown_from", "opens",
-    "closes", "channel", "rounds", "epochs", "epoch_epsilon", "round_opens", "question",
+    "closes", "channel", "address", "reading", "rounds", "epochs", "epoch_epsilon", "round_opens", "question",
 )  # fmt: skip
 _QUESTION_KEYS = {
     "choice": ("labels", "refusal"),
@@ -68,7 +68,10 @@ def parse(content: bytes, beside: Callable[[str], bytes | None], name: str = "su
     _checks.known_keys(file, _SURVEY_KEYS)
     languages = _languages(file)
     own = tuple(language for language in languages if language not in wording.TEXTS)
-    words = {code: wording.own(code, beside) if code in own else wording.TEXTS[code] for code in languages}
+    address: wording.Address = _one_of(file, "address", wording.Address)
+    reading: wording.Reading = _one_of(file, "reading", wording.Reading)
+    texts = {code: wording.own(code, beside) if code in own else wording.TEXTS[code] for code in languages}
+    words = {code: wording.spoken(known, address, reading) for code, known in texts.items()}
     questions = _questions(file, words)
     plan = _plan(file, questions)
     survey = Survey(
@@ -80,7 +83,9 @@ def parse(content: bytes, beside: Callable[[str], bytes | None], name: str = "su
         introduction=_texts(file, "introduction", languages, "", MOST_TEXT, optional=True),
         asker=_texts(file, "asker", languages, "", MOST_TEXT, optional=True),
         own_wording=own,
-        channel=_channel(file),
+        channel=_one_of(file, "channel", Channel),
+        address=address,
+        reading=reading,
         **_numbers(file),
         **_times(file, plan),
     )
@@ -158,10 +163,10 @@ def _numbers(file: Mapping[str, Any]) -> dict[str, Any]:
     return {"expected": expected, "shown_from": gate}
 
 
-def _channel(file: Mapping[str, Any]) -> Channel:
-    """How answers come back; to a collector unless the file says."""
-    channel: Channel = _checks.one_of(get_args(Channel), channel=file.get("channel", "collector"))
-    return channel
+def _one_of(file: Mapping[str, Any], key: str, values: Any) -> Any:
+    """A setting with a few values, the first of them by default."""
+    known = get_args(values)
+    return _checks.one_of(known, **{key: file.get(key, known[0])})
 
 
 def _times(file: Mapping[str, Any], plan: Plan) -> dict[str, Any]:

@@ -62,7 +62,7 @@ class _Sheet:
 
     def __init__(self, survey: Survey, language: str, channel: str, *, links: bool) -> None:
         self.survey, self.language, self.channel, self.links = survey, language, channel, links
-        self.phrases = Phrases(language)
+        self.phrases = Phrases(language, familiar=survey.address == "tu")
         self.words = self._wording()
         self.facts = self._facts()
 
@@ -155,24 +155,38 @@ class _Sheet:
         if len(attributes) == 1 and len(attributes[0]["parts"]) == 1:
             yield bullets(self._odds(attributes[0], 0), on_page=True)
             return
-        yield self._pick(attributes)
-        for place, attribute in enumerate(attributes):
-            yield paragraph(self.page("example_of", question=self.quote(self._name(attribute))))
-            yield bullets(self._odds(attribute, place), on_page=True)
-        if self._is_drawn() and len(attributes) > 1:
+        yield from self._pick(attributes)
+        places = self._places(attributes)
+        for questions, place in places.items():
+            name = " + ".join(self.survey.questions[own].text[self.language] for own in questions)
+            yield paragraph(self.page("example_of", question=self.quote(name)))
+            yield bullets(self._odds(attributes[place], place), on_page=True)
+        if self._is_drawn() and len(places) > 1:
             yield paragraph(self.say("picked_only"), note=True)
+
+    def _places(self, attributes: list[dict[str, Any]]) -> dict[tuple[int, ...], int]:
+        """The first attribute of each question, or of each set of questions; its choices have the same odds."""
+        places: dict[tuple[int, ...], int] = {}
+        for place, attribute in enumerate(attributes):
+            places.setdefault(tuple(dict.fromkeys(part["question"] for part in attribute["parts"])), place)
+        return places
 
     def _is_drawn(self) -> bool:
         return self.survey.plan.design.draws is not None
 
-    def _pick(self, attributes: list[dict[str, Any]]) -> SheetPart:
-        """Which of several answers is sent."""
-        count, pairs = self.figure(len(attributes)), len(attributes[0]["parts"]) > 1
-        if pairs and len(attributes) == 1:
-            return paragraph(self.page("protection_table"), on_page=True)
-        if pairs or self._is_drawn():
-            return paragraph(self.say(f"pick_{'tables' if pairs else 'one'}_{self.channel}", count=count))
-        return paragraph(self.page("protection_all", count=count), on_page=True)
+    def _pick(self, attributes: list[dict[str, Any]]) -> Iterator[SheetPart]:
+        """Which of several answers is sent; a question with several choices counts once."""
+        questions, places = len(self.survey.sensitive), len(self._places(attributes))
+        is_drawn, has_choices = self._is_drawn(), any(own.kind == "several" for own in self.survey.sensitive)
+        if len(attributes[0]["parts"]) > 1:
+            name, count = "table" if len(attributes) == 1 else "tables", places if places > 1 else len(attributes)
+        elif questions == 1 and "protection_choices" in self.words:
+            name, count, has_choices = "choices" if is_drawn else "choices_all", 1, False
+        else:
+            name, count = "several" if is_drawn else "all", questions
+        yield paragraph(self.page(f"protection_{name}", count=self.figure(count)), on_page=True)
+        if has_choices and "protection_choice" in self.words:
+            yield paragraph(self.page("protection_choice"), on_page=True)
 
     def _rounds(self) -> Iterator[SheetPart]:
         panel = self.facts["panel"]
@@ -212,14 +226,6 @@ class _Sheet:
             known = self.survey.questions[part["question"]].labels[self.language]
             labels.append(known[place] if part["label"] is None else self.words["yes" if place else "no"])
         return " + ".join(reversed(labels))
-
-    def _name(self, attribute: Mapping[str, Any]) -> str:
-        names = []
-        for part in attribute["parts"]:
-            question, own = self.survey.questions[part["question"]], part["label"]
-            text = question.text[self.language]
-            names.append(text if own is None else f"{text} – {question.labels[self.language][own]}")
-        return " + ".join(names)
 
     def _learn(self) -> Iterator[SheetPart]:
         known = self.facts["beliefs"]

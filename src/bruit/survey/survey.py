@@ -20,6 +20,7 @@ from bruit.engines import report_parsing
 from bruit.errors import DataError, ParameterError
 from bruit.survey.body import Body, ClaimBody, Memo, Report
 from bruit.survey.question import Question, Texts
+from bruit.survey.wording import Address, Reading
 
 if TYPE_CHECKING:
     from bruit.survey.check import Check
@@ -59,6 +60,10 @@ class Survey:
         What sets this opening of it at a collector apart from others: its name there and a random number; else empty.
     channel
         How answers come back: ``"collector"``, ``"codes"`` or ``"paper"``.
+    address
+        How French texts address people: ``"vous"`` or ``"tu"``.
+    reading
+        ``"simple"`` has shorter words and sentences on the page, with the same facts; else ``"standard"``.
 
     Guarantee
     ---------
@@ -105,13 +110,15 @@ class Survey:
     round_opens: tuple[datetime, ...] = ()
     opening: str = ""
     channel: Channel = "collector"
+    address: Address = "vous"
+    reading: Reading = "standard"
 
     if not TYPE_CHECKING:  # a checker is to see what is missing
         read = Signpost("load(path)")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Survey:
-        """The survey in a TOML file; ``docs/survey.md`` has its format.
+        """The survey in a TOML file; ``docs/reference/survey_file.md`` has its format.
 
         Parameters
         ----------
@@ -184,6 +191,8 @@ class Survey:
             "questions": [question.to_dict() for question in self.questions],
             "rounds": self.rounds,
             "wording": {language: dict(self.wording[language]) for language in self.own_wording},
+            **({"address": self.address} if self.address != "vous" else {}),
+            **({"reading": self.reading} if self.reading != "standard" else {}),
         }
 
     def __eq__(self, other: object) -> bool:

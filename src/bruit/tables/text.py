@@ -269,6 +269,31 @@ def ends(value: Any) -> str:
     return " … ".join(map(number, value))
 
 
+def place_of(half: float) -> float:
+    """The power of ten that numbers with an interval of ± half are rounded to.
+
+    >>> place_of(90), place_of(36), place_of(1.1)
+    (10.0, 10.0, 0.1)
+    """
+    return float(10.0 ** math.floor(math.log10(half / 2)))
+
+
+def rounded(value: float, half: float) -> str:
+    """A number with the digits that an interval of ± half supports.
+
+    >>> rounded(6968.0, 88.0), rounded(14.5659, 1.07), rounded(3, 0)
+    ('6,970', '14.6', '3')
+    """
+    plain = value.item() if hasattr(value, "item") else value
+    if not (math.isfinite(half) and half > 0 and math.isfinite(plain)):
+        return number(plain)
+    place = place_of(half)
+    if isinstance(plain, int) and place <= 1:
+        return number(plain)
+    text = f"{round(plain / place) * place:,.{max(0, -round(math.log10(place)))}f}"
+    return text.removeprefix("-") if not text.strip("-0.,") else text
+
+
 def number(value: Any) -> str:
     """A number as a person reads it: whole ones in full, others to six digits; nothing where there is none.
 

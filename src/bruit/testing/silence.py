@@ -40,8 +40,8 @@ _TRACES = re.compile(
 def check_canary(verb: Callable[[Any], object], good: Sequence[Any]) -> None:
     """No error, warning, log record or output of a verb shows a value of the data that it was handed.
 
-    The verb is called with columns that hold canaries: texts, numbers, bytes, dates, nested values and objects that
-    nobody declared, alone, before and after good values, in lists and in arrays. It may accept a column or refuse it.
+    The verb is called with columns that hold canaries: texts, numbers, bytes, dates, nested values and undeclared
+    objects, alone, before and after good values, in lists and in arrays. It may accept a column or refuse it.
     Searched is what an error and all that led to it say and hold (message, arguments, attributes and notes; causes,
     contexts also where ``from None`` hides them, members of groups), every warning and log record, what is printed, and
     what the verb returns where that is text. The variables of frames in a traceback are left out.

@@ -161,7 +161,7 @@ def _cluster(epsilon: float, rng: Entropy) -> dict[str, float]:
     best, alone = _ordinary()
     distances = {"alone": alone / best}
     for method in ("joint", "lloyd"):
-        model = KMeans(CLUSTERS, epsilon=epsilon, bounds=bounds, method=method, rng=rng)
+        model = KMeans(CLUSTERS, epsilon=epsilon, bounds=bounds, scale=False, method=method, rng=rng)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # it tells that noise hides the clusters, which is measured
             distances[method] = -model.fit(flowers).score(flowers) / best

@@ -49,6 +49,7 @@ def _show(link: str, secret: str, people: int, truth: int) -> None:
     console.say(f"{people} simulated people have answered. Now you:")
     console.say(f"  answer:   {link}", whole=True)
     console.say(f"  results:  {link}/results?token={secret}", whole=True)
+    console.say(f"  present:  {link}/results?token={secret}&present", whole=True)
     console.say(
         f"Of the {people} simulated people {truth} truly say yes ({100 * truth / people:.0f} of 100): "
         "compare the results with that."

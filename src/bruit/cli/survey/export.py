@@ -18,7 +18,7 @@ def export(
     store: _store.Address = _store.DEFAULT,
     replace: Annotated[bool, typer.Option("--replace", help="Replace files that are there.")] = False,
 ) -> None:
-    """Write results as CSV, Parquet and JSON, and the plan with its tally, as of the last step.
+    """Write results as CSV, Parquet, JSON and pictures (SVG), and the plan with its tally, as of the last step.
 
     From plan and tally, bruit estimate gives the same estimates. A question with too few reports is in none of these
     files, and its tally says so.

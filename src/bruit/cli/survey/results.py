@@ -30,9 +30,10 @@ def results(
     """Show the estimates of a survey, with intervals, and whether its reports follow the law.
 
     A question is shown from shown_from reports on it, and so is each group. Results advance in steps of at least as
-    many answers, so that two looks do not differ by one person's report.
+    many answers, so that two looks do not differ by one person's report. The page that --output writes is in every
+    language of the survey; open it with #present to show it on a screen, one question at a time.
     """
-    from bruit.collector import export
+    from bruit.collector.estimates import table
     from bruit.collector.results import results as look
 
     if output is not None:
@@ -45,7 +46,7 @@ def results(
     if output is not None:
         write_page(shown, output)
     elif as_json:
-        console.print_json(export.table(shown).to_json())
+        console.print_json(table(shown).to_json())
     else:
         show(shown, name)
 
@@ -55,12 +56,13 @@ def write_page(shown: SurveyResults, output: Path) -> None:
     from bruit.collector.results_page import page
 
     documents.write_text(output, page(shown).decode())
-    console.note(f"{output} is the page of results.")
+    console.note(f"{output} is the page of results; {output.name}#present shows one question at a time, large.")
 
 
 def show(shown: SurveyResults, name: str) -> None:
     """Print the estimates of a survey."""
-    from bruit.collector.results_page import held_back, notes
+    from bruit.collector.cards import notes
+    from bruit.collector.results_page import held_back
     from bruit.collector.wording import TEXTS
 
     words = TEXTS["en"]

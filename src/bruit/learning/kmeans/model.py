@@ -28,7 +28,7 @@ from sklearn.utils.validation import check_is_fitted
 from bruit import _checks
 from bruit.engines import memory
 from bruit.entropy import Entropy
-from bruit.errors import DataError, DataTypeError, ParameterError
+from bruit.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from bruit.estimation.tally import exact_sum
 from bruit.learning._base import Count, Counts, FoldedSums, PrivateModel, _is_source, blocks_of
 from bruit.learning._features import STEPS, FeatureRows, Features, Floats
@@ -81,6 +81,12 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
     bounds
         What the columns can be, declared: ``(low, high)`` for all, ``([…], […])`` for each, or a `Schema` of grids.
         Numbers outside count as the nearest bound. Narrow bounds make good centres.
+    scale
+        True (default): distances are between columns scaled by their bounds to 0..1, so that each counts alike whatever
+        its unit. False: distances in the units of X, where the column of the largest numbers decides alone. Agreement
+        with the true kinds (adjusted Rand index) at ε = 1, raw and scaled: breast cancer (569 records) .44 and .60,
+        wine 50 times over (8,900 records) .38 and .70. With few records and many columns raw units may win:
+        noise then hides all but one column, as of wine itself (178 records, 13 columns) .33 and .12.
     method
         ``"joint"`` (default): starts from noisy counts of a grid's cells, then noisy counts and sums released together.
         ``"lloyd"``: the printed algorithm, which starts from spread points and gives ε/2t to the counts and ε/2t to the
@@ -148,6 +154,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         *,
         epsilon: float | None = None,
         bounds: FeatureBounds | None = None,
+        scale: bool = True,
         method: Literal["joint", "lloyd"] = "joint",
         iterations: int | None = None,
         delta: float = 0.0,
@@ -161,6 +168,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         self.n_clusters = n_clusters
         self.epsilon: Any = epsilon  # fit asks for it: there is no usual one
         self.bounds = bounds
+        self.scale = scale
         self.method = method
         self.iterations = iterations
         self.delta = delta
@@ -197,11 +205,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         return nearest
 
     def transform(self, X: SourceLike) -> Floats:
-        """The distance of each row from each centre."""
+        """The distance of each row from each centre; with `scale`, between columns scaled to 0..1 by their bounds."""
         return self._distances(X)
 
     def score(self, X: SourceLike, y: ColumnLike | str | None = None) -> float:
-        """Minus the sum of squared distances of the rows of X from their centres; of X itself, without noise."""
+        """Minus the sum of squared distances, as in `transform`, of the rows of X from their centres; without noise."""
         return -float((self._distances(X).min(axis=1) ** 2).sum())
 
     if not TYPE_CHECKING:  # a type checker would take every name for one that is here
@@ -214,7 +222,12 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
 
     def _distances(self, X: Any) -> Floats:
         check_is_fitted(self)
-        return np.asarray(euclidean_distances(self._rows(X).numbers, self.cluster_centers_), np.float64)
+        rows, centres = self._rows(X).numbers, self.cluster_centers_
+        if self._scaled:
+            low, high = self._features.ends(centres.shape[1])
+            # Halves, because the distance of two bounds may be beyond all floats.
+            rows, centres = ((points / 2 - low / 2) / (high / 2 - low / 2) for points in (rows, centres))
+        return np.asarray(euclidean_distances(rows, centres), np.float64)
 
     @property
     def _n_features_out(self) -> int:
@@ -227,8 +240,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
 
         Both methods say whether one centre would have done as well, by noisy numbers only.
         """
-        first = read(lambda rows, _: _cells(features, rows).count(rows.numbers, *_ends(features, rows)))
-        weights = _weights(features, first.columns)
+        weights_of = functools.partial(_weights, features, scale=bool(self.scale))
+        first = read(lambda rows, _: _cells(weights_of, rows).count(rows.numbers, *_ends(features, rows)))
+        weights = weights_of(first.columns)
         cells = HalvedBox.of(weights)
         by_size, by_cell = self._noise((STEPS,), _FOR_SIZE), self._noise((1,), _FOR_CELLS)
         self._step(weights, _FOR_STEPS / (self.iterations or _MOST_STEPS))  # refused before anything is booked
@@ -256,14 +270,15 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         times = self.iterations or _PRINTED_STEPS
         share, twice = Fraction(1, 2 * times), 1 if self._row_neighbours == "add-remove" else 2
         clusters = self.n_clusters  # the model itself, with its ledger, does not go where rows are counted
+        weights_of = functools.partial(_weights, features, scale=bool(self.scale))
 
         def count(rows: FeatureRows, at: Floats | None) -> Counts:
-            weights = _weights(features, rows.numbers.shape[1])
+            weights = weights_of(rows.numbers.shape[1])
             centres = packed(tuple(weights), clusters) if at is None else at
             return nearest_sums(rows.numbers, *_ends(features, rows), centres, weights)
 
         first = read(lambda rows, _: count(rows, None))
-        weights = _weights(features, first.columns)
+        weights = weights_of(first.columns)
         many = self.n_clusters * first.columns
         of_counts = SumNoise((1,) * self.n_clusters, Fraction(twice), self.epsilon, 0.0, share, self._times)
         of_sums = SumNoise((2 * STEPS,) * many, Fraction(twice * first.columns), self.epsilon, 0.0, share, self._times)
@@ -290,6 +305,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         features = super()._declared(unsupported)
         _checks.integer(low=1, high=_MOST_CLUSTERS, n_clusters=self.n_clusters)
         _checks.one_of(("joint", "lloyd"), method=self.method)
+        if not isinstance(self.scale, bool | np.bool_):
+            raise ParameterTypeError("scale must be True or False.")
         if self.iterations is not None:
             _checks.integer(low=1, high=1000, iterations=self.iterations)
         if _checks.fraction(delta=self.delta) == 1:
@@ -305,6 +322,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
     def _design(self) -> dict[str, Any]:
         """Plain values of the parameters that decide the noise."""
         extra = {"clusters": int(self.n_clusters), "method": self.method, "delta": float(self.delta)}
+        extra |= {"scale": bool(self.scale)}
         return super()._design() | extra | {"iterations": self.iterations and int(self.iterations)}
 
     def _reader(self, X: Any, features: Features) -> Callable[[Count], FoldedSums]:
@@ -361,6 +379,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         low, high = features.ends(columns)
         self.cluster_centers_ = np.clip(low / 2 + high / 2 + centres * (high / 2 - low / 2), low, high)
         self.cluster_counts_ = np.maximum(counts, 0.0)
+        self._scaled = bool(self.scale)  # as it was fitted, whatever the parameter is later
         self._promise(self._guarantee, features, entropy)
 
     def __sklearn_tags__(self) -> Any:
@@ -373,16 +392,18 @@ def _ends(features: Features, rows: FeatureRows) -> tuple[Floats, Floats]:
     return features.ends(rows.numbers.shape[1])
 
 
-def _weights(features: Features, columns: int) -> Floats:
-    """Half widths of the columns, as parts of the box's half diagonal."""
+def _weights(features: Features, columns: int, *, scale: bool) -> Floats:
+    """Half widths of the columns, as parts of the box's half diagonal: all equal where columns are scaled."""
+    if scale:
+        return np.full(features.width(columns), 1 / math.sqrt(columns))
     low, high = features.ends(columns)
     half = high / 2 - low / 2
     half /= half.max()
     return np.asarray(np.maximum(half, 1e-12) / math.sqrt(float((half**2).sum())), np.float64)
 
 
-def _cells(features: Features, rows: FeatureRows) -> HalvedBox:
-    return HalvedBox.of(_weights(features, rows.numbers.shape[1]))
+def _cells(weights_of: Callable[[int], Floats], rows: FeatureRows) -> HalvedBox:
+    return HalvedBox.of(weights_of(rows.numbers.shape[1]))
 
 
 def _size(sums: Counts, noise: SumNoise, entropy: Entropy) -> float:

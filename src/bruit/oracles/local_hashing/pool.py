@@ -19,7 +19,7 @@ from bruit.estimation.tally import Counts
 from bruit.kernels import hash_family
 from bruit.oracles.local_hashing.lines import Words, lines_of
 
-#: The number from which the pool is made: public, and the same for everybody, for ever.
+#: The number from which the pool is made: public, and the same for everybody, permanently.
 POOL_KEY = 1_717_986_918
 
 
