@@ -308,13 +308,9 @@ def kill_changes(plan, kills, seed):
     for step in itertools.count():
         if count >= kills:
             break
-        total = round(total + 0.06, 2)
+        total = round(total + 0.03, 2)
         bins = 6 * (1 + step % 9)
-        plan.write_text(
-            text.replace("epsilon = 0.6", f"epsilon = {total}")
-            .replace("epsilon = 5.0", "epsilon = 2000.0")
-            .replace("age=0..66/6", f"age=0..66/{bins}")
-        )
+        plan.write_text(text.replace("epsilon = 0.6", f"epsilon = {total}").replace("age=0..66/6", f"age=0..66/{bins}"))
         count += sum(killed_at(plan, rng.random() * took) for _ in range(3))
         bill = bill_of(Publication.load(plan), Ledger.open(plan.parent / "t.ledger"))
         published = publish(plan)
