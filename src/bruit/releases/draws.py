@@ -17,13 +17,13 @@ from bruit import _checks, documents
 from bruit.errors import FormatError
 from bruit.releases.noise import MOST_SUM, DiscreteGaussian, DiscreteLaplace, Integers, Noise
 
-__all__ = ["Draw", "Draws", "NoisySums"]
+__all__ = ["Draw", "DrawnSums", "Draws"]
 
 #: The laws of noise that a document can have, with the name of their parameter.
 _LAWS: dict[str, tuple[Any, str]] = {"laplace": (DiscreteLaplace, "scale"), "gaussian": (DiscreteGaussian, "sigma2")}
 
 
-class NoisySums(NamedTuple):
+class DrawnSums(NamedTuple):
     """Whole numbers with noise, their noise, and the number of records where it is public and needed."""
 
     noise: Noise
@@ -37,7 +37,7 @@ class NoisySums(NamedTuple):
         return {"law": law, name: str(getattr(self.noise, name)), "values": self.values.tolist(), **public}
 
     @classmethod
-    def from_dict(cls, body: Mapping[str, Any]) -> NoisySums:
+    def from_dict(cls, body: Mapping[str, Any]) -> DrawnSums:
         """The inverse of `to_dict`."""
         kind, name = _LAWS[body["law"]]
         numbers = [documents.whole_number(value, "A noisy sum") for value in body["values"]]
@@ -53,7 +53,7 @@ class Draw(NamedTuple):
 
     epsilon: float
     delta: float
-    sums: tuple[NoisySums, ...]
+    sums: tuple[DrawnSums, ...]
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Draws:
     release: Mapping[str, Any] | None = None
 
     @classmethod
-    def of(cls, epsilon: float, delta: float, sums: Sequence[NoisySums]) -> Draws | None:
+    def of(cls, epsilon: float, delta: float, sums: Sequence[DrawnSums]) -> Draws | None:
         """One draw; None if its noise has no place in a document."""
         kinds = tuple(kind for kind, _ in _LAWS.values())
         if not all(isinstance(own.noise, kinds) for own in sums):
@@ -103,7 +103,7 @@ class Draws:
             Draw(
                 _checks.positive(epsilon=draw["epsilon"]),
                 _checks.fraction(delta=draw["delta"]),
-                tuple(NoisySums.from_dict(own) for own in draw["sums"]),
+                tuple(DrawnSums.from_dict(own) for own in draw["sums"]),
             )
             for draw in body["draws"]
         )

@@ -23,7 +23,7 @@ from bruit.errors import DesignError, LedgerError, ParameterError
 from bruit.privacy import Entry, Ledger
 from bruit.privacy.ledger import Line
 from bruit.releases.combined import CombinedNoise
-from bruit.releases.draws import Draws, NoisySums
+from bruit.releases.draws import DrawnSums, Draws
 from bruit.releases.kept import Kept, Once, document, read_result
 from bruit.releases.noise import MOST_SUM, DiscreteLaplace
 from bruit.releases.release import Release
@@ -192,14 +192,14 @@ class Refinement:
         return several
 
 
-def _combine(sums: tuple[NoisySums, ...]) -> NoisySums:
+def _combine(sums: tuple[DrawnSums, ...]) -> DrawnSums:
     """The noisy sums of several draws as one."""
     if len(sums) == 1:
         return sums[0]
     if len({own.n for own in sums}) > 1:
         raise DesignError("The draws are of tables of different sizes.", expected="one size", actual="several")
     noise = CombinedNoise.of([own.noise for own in sums])
-    return NoisySums(noise, noise.combine([own.values for own in sums]), sums[0].n)
+    return DrawnSums(noise, noise.combine([own.values for own in sums]), sums[0].n)
 
 
 def refine_once(

@@ -39,7 +39,7 @@ from bruit.privacy.booking import LedgerLike
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.zcdp import epsilon_to_rho, pure_rho
 from bruit.registry import Registry
-from bruit.releases.draws import Draws, NoisySums
+from bruit.releases.draws import DrawnSums, Draws
 from bruit.releases.gradual import GradualLaplace
 from bruit.releases.laws import OutcomeLaw, SumLaw
 from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Integers, Noise, add, cut
@@ -111,7 +111,7 @@ class Statistic(Described, ABC):
     asked_width: Within | None = None
 
     #: The noisy sums of an earlier draw, on which the next draw depends; None for a draw of its own.
-    earlier: ClassVar[tuple[NoisySums, ...] | None] = None
+    earlier: ClassVar[tuple[DrawnSums, ...] | None] = None
 
     #: The policies of its bounds, or of its `policy` where it has none, that stand beside them in a document.
     document_policies: ClassVar[tuple[str, ...]] = ()
@@ -310,7 +310,7 @@ class Statistic(Described, ABC):
     def publish(self, counts: Counts, words: Words) -> Result:
         """The result, from what `prepare` returns, with noise. It must not fail, nor warn, for any data."""
 
-    def after(self, earlier: Sequence[NoisySums]) -> Self:
+    def after(self, earlier: Sequence[DrawnSums]) -> Self:
         """The statistic whose draw depends on an earlier one with more Laplace noise, of the same sums; group by group.
 
         The pair then costs what this one has as its ε: see `GradualLaplace`. It is for tables that did not change.
@@ -326,7 +326,7 @@ class Statistic(Described, ABC):
         size = len(self.earlier) // many
         return [self.after(self.earlier[place : place + size]) for place in range(0, many * size, size)]
 
-    def of_sums(self, sums: Sequence[NoisySums]) -> Result:
+    def of_sums(self, sums: Sequence[DrawnSums]) -> Result:
         """The result of noisy sums that were drawn before, for statistics that are a function of such sums."""
         raise ParameterError(f"{self.name} is no function of noisy sums.")
 
@@ -575,15 +575,15 @@ class AdditiveStatistic(Statistic):
         noise, sums = self.noise(n), self.sums(counts)
         noisy = with_noise(sums, noise, words, None if self.earlier is None else self.earlier[0])
         result = self.from_noisy(noisy, noise, n, not words.secure)
-        return with_draw(result, self, [NoisySums(noise, noisy, n)])
+        return with_draw(result, self, [DrawnSums(noise, noisy, n)])
 
-    def of_sums(self, sums: Sequence[NoisySums]) -> Result:
+    def of_sums(self, sums: Sequence[DrawnSums]) -> Result:
         """The result of noisy sums that were drawn before."""
         ((noise, values, n),) = sums
         return self.from_noisy(values, noise, n, False)
 
 
-def with_noise(sums: Any, noise: Noise, words: Words, earlier: NoisySums | None = None) -> Integers:
+def with_noise(sums: Any, noise: Noise, words: Words, earlier: DrawnSums | None = None) -> Integers:
     """Whole numbers with noise, which depends on that of an earlier draw where there is one."""
     if earlier is None:
         return add(sums, noise.sample(len(sums), words))
@@ -593,7 +593,7 @@ def with_noise(sums: Any, noise: Noise, words: Words, earlier: NoisySums | None 
     return add(exact, GradualLaplace(first, noise).draw(earlier.values - exact, words))
 
 
-def with_draw(result: Result, statistic: Statistic, sums: Sequence[NoisySums]) -> Result:
+def with_draw(result: Result, statistic: Statistic, sums: Sequence[DrawnSums]) -> Result:
     """A result that keeps the noisy sums it is made of, unless a seed can remove their noise."""
     if result.simulated:
         return result

@@ -38,7 +38,7 @@ from bruit.estimation import contrasts
 from bruit.estimation.contrasts import Names
 from bruit.estimation.tally import Counts, exact_total
 from bruit.privacy.zcdp import epsilon_to_rho, pure_rho
-from bruit.releases.draws import NoisySums
+from bruit.releases.draws import DrawnSums
 from bruit.releases.laws import SumLaw
 from bruit.releases.noise import MOST_SUM, DiscreteGaussian, DiscreteLaplace, Integers, Noise, cut
 from bruit.releases.person import Contribution
@@ -519,11 +519,11 @@ class Tables(Statistic):
         sums = self._noisy(self._tables_of(counts), words)
         return with_draw(self._of_sums(sums, not words.secure), self, sums)
 
-    def of_sums(self, sums: Sequence[NoisySums]) -> TablesResult:
+    def of_sums(self, sums: Sequence[DrawnSums]) -> TablesResult:
         """The tables of noisy sums that were drawn before."""
         return self._of_sums(sums, simulated=False)
 
-    def _of_sums(self, sums: Sequence[NoisySums], simulated: bool) -> TablesResult:
+    def _of_sums(self, sums: Sequence[DrawnSums], simulated: bool) -> TablesResult:
         published = self._by_parts(sums) if isinstance(self._noise, dict) else self._agreed(sums)
         values = np.concatenate([published[names].ravel() for names in self.tables])
         noises = [own.noise for own in sums]
@@ -555,7 +555,7 @@ class Tables(Statistic):
         parts = np.split(exact, ends[:-1])
         return {names: part.reshape(self._shape(names)) for names, part in zip(self._largest, parts, strict=True)}
 
-    def _noisy(self, tables: Mapping[Names, Any], words: Words) -> list[NoisySums]:
+    def _noisy(self, tables: Mapping[Names, Any], words: Words) -> list[DrawnSums]:
         """The contrasts of every part that is not public, or without a δ the tables, with noise."""
         n = int(self._margin(tables, ())) if self._public_total else None
         noises: Any = self._noise
@@ -568,11 +568,11 @@ class Tables(Statistic):
         flat = {names: cut(np.asarray(part).ravel()) for names, part in exact.items()}
         earlier = self.earlier or [None] * len(flat)
         return [
-            NoisySums(noises[names], with_noise(part, noises[names], own[names], before), n)
+            DrawnSums(noises[names], with_noise(part, noises[names], own[names], before), n)
             for (names, part), before in zip(flat.items(), earlier, strict=True)
         ]
 
-    def _by_parts(self, sums: Sequence[NoisySums]) -> dict[Names, Floats]:
+    def _by_parts(self, sums: Sequence[DrawnSums]) -> dict[Names, Floats]:
         noises: Any = self._noise
         parts: dict[Names, Any] = {(): np.asarray(float(sums[0].n or 0))} if self._public_total else {}
         for kept, (_, values, _) in zip(noises, sums, strict=True):
@@ -583,7 +583,7 @@ class Tables(Statistic):
             for names in self.tables
         }
 
-    def _agreed(self, sums: Sequence[NoisySums]) -> dict[Names, Floats]:
+    def _agreed(self, sums: Sequence[DrawnSums]) -> dict[Names, Floats]:
         noisy = {
             names: own.values.astype(np.float64).reshape(self._shape(names))
             for names, own in zip(self._largest, sums, strict=True)
