@@ -6,6 +6,7 @@ to agree. What is combined are the sums, before that. They are as public as the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,6 +22,9 @@ __all__ = ["Draw", "DrawnSums", "Draws"]
 
 #: The laws of noise that a document can have, with the name of their parameter.
 _LAWS: dict[str, tuple[Any, str]] = {"laplace": (DiscreteLaplace, "scale"), "gaussian": (DiscreteGaussian, "sigma2")}
+
+#: A fraction as it is written: no exponent, which might be endless.
+_FRACTION = re.compile(r"[0-9]{1,40}(/[0-9]{1,40})?")
 
 
 class DrawnSums(NamedTuple):
@@ -41,11 +45,11 @@ class DrawnSums(NamedTuple):
         """The inverse of `to_dict`."""
         kind, name = _LAWS[body["law"]]
         numbers = [documents.whole_number(value, "A noisy sum") for value in body["values"]]
-        if any(abs(number) > MOST_SUM for number in numbers) or len(str(body[name])) > 100:
+        if any(abs(number) > MOST_SUM for number in numbers) or not _FRACTION.fullmatch(body[name]):
             raise ValueError
         n = body.get("n")
         size = None if n is None else _checks.integer(low=1, n=documents.whole_number(n, "n"))
-        return cls(kind(Fraction(str(body[name]))), np.array(numbers, np.int64), size)
+        return cls(kind(Fraction(body[name])), np.array(numbers, np.int64), size)
 
 
 class Draw(NamedTuple):
