@@ -60,7 +60,8 @@ LDP = Environment("ldp", pythons=("3.11", "3.12"))
 DIFFPRIVLIB = Environment("diffprivlib", pythons=("3.11", "3.12", "3.13"))
 OPENDP = Environment("opendp", pythons=("3.11", "3.12", "3.13"))
 PYDP = Environment("pydp", pythons=("3.11", "3.12"))
-ENVIRONMENTS = {environment.name: environment for environment in (LDP, DIFFPRIVLIB, OPENDP, PYDP)}
+INTERPRET = Environment("interpret", pythons=("3.11", "3.12", "3.13"))
+ENVIRONMENTS = {environment.name: environment for environment in (LDP, DIFFPRIVLIB, OPENDP, PYDP, INTERPRET)}
 
 LIBRARIES = {
     library.name: library

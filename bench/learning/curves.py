@@ -1,7 +1,8 @@
-"""Draw docs/figures/learning_*.svg from the results of the three measurements in this folder.
+"""Draw docs/figures/learning_*.svg from the results of the measurements in this folder.
 
 python bench/learning/naive_bayes.py && python bench/learning/linear_regression.py && python bench/learning/kmeans.py
-python bench/learning/curves.py
+BRUIT_DATA=FOLDER python bench/learning/additive.py --curves
+python bench/learning/curves.py          draws what has results
 """
 
 from __future__ import annotations
@@ -25,8 +26,28 @@ TICKS = (0.1, 0.5, 1, 5, 10)
 def main() -> None:
     with style.applied():
         for name, draw in (("naive_bayes", naive_bayes), ("linear_regression", regression), ("kmeans", kmeans)):
-            found = json.loads((RESULTS / f"learning_{name}.json").read_text())
-            save(draw(found), FIGURES / f"learning_{name}.svg", endings=[".svg"])
+            path = RESULTS / f"learning_{name}.json"
+            if path.exists():
+                save(draw(json.loads(path.read_text())), FIGURES / f"learning_{name}.svg", endings=[".svg"])
+        path = RESULTS / "learning_choice.json"
+        for table, rows in json.loads(path.read_text()).items() if path.exists() else ():
+            name = table.lower().replace(" ", "_")
+            save(choice(table, rows), FIGURES / f"learning_choice_{name}.svg", endings=[".svg"])
+
+
+def choice(table: str, rows: dict[str, Any]) -> Any:
+    """The score of every classifier on one table against ε."""
+    ax = drawing.axes(table[0].upper() + table[1:], x="ε (log scale)", y=rows["of"], log="x")
+    texts = []
+    for place, (name, row) in enumerate(rows["models"].items()):
+        epsilons = [float(key) for key in row]
+        mean = np.array([cell["mean"] for cell in row.values()])
+        drawing.line(ax, np.array(epsilons), mean, name, place, mark=drawing.MARKS[place])
+        texts.append(f"{name} {mean[epsilons.index(1.0)]:.2f}")
+    drawing.ticks(ax, (0.1, 0.5, 1, 4, 10))
+    drawing.name_lines(ax)
+    drawing.describe(ax, f"{rows['of']} on {table} against ε, without δ; at ε = 1: " + ", ".join(texts) + ".")
+    return style.whole(ax)
 
 
 def naive_bayes(found: dict[str, Any]) -> Any:

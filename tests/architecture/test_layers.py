@@ -57,7 +57,8 @@ UPWARD: dict[tuple[str, str, str], str] = {
     ("analysis", "figures", "plot"): "a regression's plot() does too",
     ("releases", "figures", "plot"): "so does that of a continual series",
     ("oracles", "figures", "plot"): "and that of what choose and compare rank",
-    ("learning", "figures", "plot"): "and that of the scores of a model",
+    ("learning", "figures", "page"): "a page of shapes has their pictures",
+    ("learning", "figures", "plot"): "and those of the scores of a model and of shapes",
 }
 
 #: Where a dependency may be imported.

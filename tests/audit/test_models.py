@@ -10,7 +10,15 @@ import pytest
 
 from bruit import audit
 from bruit.errors import ParameterError, ParameterTypeError
-from bruit.learning import KMeans, LinearRegression, LocalNaiveBayes, NaiveBayes
+from bruit.learning import (
+    AdditiveClassifier,
+    AdditiveRegressor,
+    KMeans,
+    LinearRegression,
+    LocalNaiveBayes,
+    LogisticRegression,
+    NaiveBayes,
+)
 from bruit.privacy import Ledger
 from bruit.privacy.zcdp import epsilon_to_rho
 
@@ -24,6 +32,10 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "naive Bayes, replace": (NaiveBayes(1.0, bounds=(0, 1), classes=["no", "yes"], neighbours="replace"), CLASSES),
     "line": (LinearRegression(1.0, bounds=(0, 1), target_bounds=(0, 1)), TARGET),
     "line, functional": (LinearRegression(1.0, bounds=(0, 1), target_bounds=(0, 1), method="functional"), TARGET),
+    "additive": (AdditiveClassifier(1.0, bounds=(0, 1), classes=["no", "yes"]), CLASSES),
+    "additive, replace": (AdditiveClassifier(1.0, bounds=(0, 1), classes=["no", "yes"], neighbours="replace"), CLASSES),
+    "logistic": (LogisticRegression(1.0, bounds=(0, 1), classes=["no", "yes"]), CLASSES),
+    "additive line": (AdditiveRegressor(1.0, bounds=(0, 1), target_bounds=(0, 1)), TARGET),
     "clusters": (KMeans(2, epsilon=1.0, bounds=(0, 1)), None),
     "clusters, lloyd": (KMeans(2, epsilon=1.0, bounds=(0, 1), method="lloyd"), None),
 }

@@ -10,7 +10,7 @@ import pytest
 from bruit import numbers
 from bruit.domains import Bins, Grid, grid
 from bruit.errors import BruitError, ParameterError
-from bruit.learning import KMeans, LinearRegression, NaiveBayes
+from bruit.learning import AdditiveClassifier, AdditiveRegressor, KMeans, LinearRegression, NaiveBayes
 from bruit.releases import (
     Histogram,
     HistogramQuantiles,
@@ -171,6 +171,8 @@ MODELS = {
     "target": lambda pair: LinearRegression(epsilon=1.0, bounds=(0, 1), target_bounds=pair, rng=1),
     "k-means": lambda pair: KMeans(2, epsilon=1.0, bounds=pair, rng=1),
     "naive Bayes": lambda pair: NaiveBayes(epsilon=1.0, bounds=pair, classes=[0, 1], rng=1),
+    "additive": lambda pair: AdditiveClassifier(epsilon=10.0, bounds=pair, classes=[0, 1], rng=1),
+    "additive target": lambda pair: AdditiveRegressor(epsilon=10.0, bounds=(0, 1), target_bounds=pair, rng=1),
 }
 
 
@@ -184,7 +186,7 @@ def test_models_refuse_extreme_bounds_or_learn_finite_numbers(name):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                model.fit(np.clip(data, 0, 1) if name == "target" else data, y)
+                model.fit(np.clip(data, 0, 1) if name.endswith("target") else data, y)
         except ParameterError:
             continue
         except Exception as error:

@@ -22,7 +22,7 @@ from bruit.collection import Repeat, rounds
 from bruit.engines import batch as batching
 from bruit.engines import bounding as engine
 from bruit.errors import DataError
-from bruit.learning import KMeans, LinearRegression, NaiveBayes
+from bruit.learning import AdditiveClassifier, KMeans, LinearRegression, NaiveBayes
 from bruit.learning import _base as models
 from bruit.oracles import Memory
 from bruit.oracles import memory as memories
@@ -190,6 +190,7 @@ MODELS = [
     NaiveBayes(classes=[0, 1], epsilon=1.0, bounds={"x": (0, 1)}, person=WHO, rows=1, rng=7),
     LinearRegression(target_bounds=(0, 1), epsilon=1.0, bounds={"x": (0, 1)}, person=WHO, rows=1, rng=7),
     KMeans(1, iterations=1, epsilon=1.0, bounds={"x": (0, 1)}, person=WHO, rows=1, rng=7),
+    AdditiveClassifier(classes=[0, 1], epsilon=10.0, bounds={"x": (0, 1)}, person=WHO, rows=1, rng=7),
 ]
 
 

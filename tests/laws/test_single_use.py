@@ -254,6 +254,15 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "releases.quantiles.ranked.Quantiles.draw_places": lambda e: QUANTILES.draw_places(
         RecordPoints(QUANTILES.count({"values": AGES})), e
     ),
+    **{
+        f"learning.additive.{module}.{name}.__init__": lambda e, name=name: getattr(learning, name)(
+            epsilon=10.0, bounds=(0, 1), classes=[0, 1], rng=e
+        ).fit(X, Y)
+        for module, name in (("classifier", "AdditiveClassifier"), ("logistic_regression", "LogisticRegression"))
+    },
+    "learning.additive.regressor.AdditiveRegressor.__init__": lambda e: learning.AdditiveRegressor(
+        epsilon=10.0, bounds=(0, 1), target_bounds=(0, 1), rng=e
+    ).fit(np.tile(X, (500, 1)), np.tile(Y, 500)),
     "learning.kmeans.model.KMeans.__init__": lambda e: learning.KMeans(1, epsilon=1.0, bounds=(0, 1), rng=e).fit(X),
     "learning.linear_regression.model.LinearRegression.__init__": lambda e: learning.LinearRegression(
         epsilon=1.0, bounds=(0, 1), target_bounds=(0, 1), random_state=e

@@ -19,12 +19,22 @@ from sklearn.preprocessing import FunctionTransformer
 
 from bruit import Entropy, Grid, Ledger, Schema, learning
 from bruit.errors import BudgetError, DataError, LedgerError, ParameterError, ParameterTypeError, RandomnessError
-from bruit.learning import KMeans, LinearRegression, NaiveBayes
+from bruit.learning import (
+    AdditiveClassifier,
+    AdditiveRegressor,
+    KMeans,
+    LinearRegression,
+    LogisticRegression,
+    NaiveBayes,
+)
 from bruit.learning._base import PrivateModel
 from bruit.learning._sums import SumNoise
 
 #: Whether clustering is worth its ε on these few rows is not what is tested here.
-pytestmark = pytest.mark.filterwarnings("ignore:At this ε noise hides")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:At this ε noise hides"),
+    pytest.mark.filterwarnings("ignore:At this ε there are too few"),
+]
 
 N = 301
 _GENERATOR = np.random.default_rng(20)
@@ -37,10 +47,13 @@ SETTINGS = {
     NaiveBayes: {"classes": [0, 1]},
     LinearRegression: {"target_bounds": (0, 1)},
     KMeans: {"n_clusters": 2},
+    AdditiveClassifier: {"classes": [0, 1]},
+    LogisticRegression: {"classes": [0, 1]},
+    AdditiveRegressor: {"target_bounds": (0, 1)},
 }
 MODELS = pytest.mark.parametrize("model", list(SETTINGS), ids=lambda model: model.__name__)
 #: The only model without a target.
-SUPERVISED = [NaiveBayes, LinearRegression]
+SUPERVISED = [model for model in SETTINGS if model is not KMeans]
 
 
 def made(model: type[PrivateModel], **settings) -> PrivateModel:
@@ -68,9 +81,9 @@ def facts(value, path: str = "") -> dict[str, object]:
 
 def learnt(model: PrivateModel) -> dict[str, object]:
     """What a fit left behind, the names of the columns aside."""
-    names = ("feature_names_in_", "_features")
+    names = ("feature_names_in_", "_features", "terms_", "shapes_", "importances_")
     kept = {name: value for name, value in vars(model).items() if name not in {*model.get_params(), *names}}
-    return facts(kept)
+    return {path: fact for path, fact in facts(kept).items() if "/names/" not in path}
 
 
 @pytest.fixture
@@ -81,7 +94,8 @@ def noises(monkeypatch):
 
     def recorded(self, sums, entropy):
         noisy = draw(self, sums, entropy)
-        drawn.append(noisy - np.asarray(sums))
+        if len(noisy) > 1:  # single numbers are the same by chance now and then
+            drawn.append(noisy - np.asarray(sums))
         return noisy
 
     monkeypatch.setattr(SumNoise, "draw", recorded)
@@ -514,7 +528,9 @@ def test_a_seed_gives_the_same_model_from_arrays_frames_mappings_files_and_batch
         (batches, label),
     ]
     if supervised:
-        sources += [(frame, "label"), (pl.DataFrame(table), "label"), (iter(batches), "label")]
+        sources += [(frame, "label"), (pl.DataFrame(table), "label")]
+    if model in {NaiveBayes, LinearRegression}:  # others read their data several times
+        sources += [(iter(batches), "label")]
     found = [learnt(fit(made(model, rng=11), *source)) for source in sources]
     assert all(each == found[0] for each in found)
     named = Schema({"near": Grid(0.0, 2.0), "far": Grid(0.0, 10.0)})

@@ -21,7 +21,7 @@ from bruit import audit, datasets
 from bruit.errors import BudgetError, DataError, ParameterError, ParameterTypeError
 from bruit.kernels import rows as kernels
 from bruit.learning import LinearRegression
-from bruit.learning._features import Features
+from bruit.learning._features import FeatureRows, Features
 from bruit.learning.linear_regression.objective import Objective
 from bruit.learning.linear_regression.products import FunctionalProducts, Products, fitting
 
@@ -331,7 +331,7 @@ def test_cross_validation_books_every_fit_and_repeats_no_noise():
 def test_a_fitted_model_has_nothing_but_the_line_the_promise_and_public_facts():
     x, y = some_rows()
     model = LinearRegression(1.0, **LINE).fit(x, y)
-    public = {"coef_", "intercept_", "noise_", "guarantee_", "simulated_", "n_features_in_", "_features"}
+    public = {"coef_", "intercept_", "terms_", "noise_", "guarantee_", "simulated_", "n_features_in_", "_features"}
     assert model._features.to_dict() == Features.declared((-1, 1)).to_dict()
     assert set(vars(model)) - set(model.get_params()) == public
     other = LinearRegression(1.0, **LINE).fit(x[:50], y[:50])
@@ -396,7 +396,8 @@ def sampler(model, columns):
     layout = model._layouts(Features.declared(model.bounds))(columns)
 
     def draw(data, trials, entropy):
-        sums = layout.count(*data)
+        numbers, target = data
+        sums = layout.count(FeatureRows(numbers, ()), target)
         many = replace(layout.noise, units=layout.noise.units * trials)  # the noise of all fits in one call
         noisy = many.draw(np.tile(sums, trials), entropy).reshape(trials, -1)
         return np.array([[*coef, constant] for coef, constant in map(layout.line, noisy)])

@@ -8,7 +8,7 @@ import pytest
 from bruit import Ledger, _checks
 from bruit.domains import Grid
 from bruit.errors import LimitError, WeakPrivacyWarning
-from bruit.learning import KMeans, LinearRegression, NaiveBayes
+from bruit.learning import AdditiveClassifier, KMeans, LinearRegression, NaiveBayes
 from bruit.releases import (
     AboveThreshold,
     ContinualCount,
@@ -60,6 +60,7 @@ SPENDERS = {
     "regression": lambda e: LinearRegression(e, **UNIT, target_bounds=(0, 1), rng=1).fit(ROWS, ROWS[:, 0]),
     "k-means": lambda e: KMeans(2, epsilon=e, **UNIT, rng=1).fit(ROWS),
     "naive Bayes": lambda e: NaiveBayes(e, **UNIT, classes=[0, 1], rng=1).fit(ROWS, CLASSES),
+    "additive": lambda e: AdditiveClassifier(e, **UNIT, classes=[0, 1], rng=1).fit(ROWS, CLASSES),
     "publication": lambda e: publication(f"epsilon = {e}"),
 }
 

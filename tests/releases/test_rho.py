@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from bruit.domains import Grid
-from bruit.learning import KMeans, LinearRegression, NaiveBayes
+from bruit.learning import AdditiveClassifier, AdditiveRegressor, KMeans, LinearRegression, NaiveBayes
 from bruit.privacy import Ledger
 from bruit.privacy.accounting import total
 from bruit.privacy.zcdp import bounded_range_rho, epsilon_to_rho, pure_rho, rho_to_epsilon
@@ -285,12 +285,17 @@ def test_a_release_of_which_only_epsilon_and_delta_are_known_has_no_rho():
 
 @pytest.mark.parametrize(
     ("kind", "delta"),
-    [(LinearRegression, 0.0), (LinearRegression, 1e-6), (KMeans, 0.0), (KMeans, 1e-6), (NaiveBayes, 0.0)],
+    [
+        *((kind, delta) for kind in (LinearRegression, KMeans, AdditiveClassifier) for delta in (0.0, 1e-6)),
+        (AdditiveRegressor, 1e-6),
+        (NaiveBayes, 0.0),
+    ],
 )
 def test_models_book_the_rho_of_their_noise(kind, delta):
     ledger = Ledger(epsilon=2.0, delta=0.1)
     X, y = np.random.default_rng(1).random((200, 2)), np.arange(200) % 2
-    extra = {"target_bounds": (0, 1)} if kind is LinearRegression else {"classes": [0, 1]} if kind is NaiveBayes else {}
+    target, classes = {"target_bounds": (0, 1)}, {"classes": [0, 1]}
+    extra = {LinearRegression: target, AdditiveRegressor: target, KMeans: {}}.get(kind, classes)
     model = kind(epsilon=1.0, bounds=(0, 1), ledger=ledger, **({"delta": delta} if delta else {}), **extra)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that noise hides the clusters, which it does now and then

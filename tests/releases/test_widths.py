@@ -47,8 +47,10 @@ def random_cases(seed: int, many: int):
             yield Tables(attributes, within=width, **privacy), 0.0, width
 
 
-def test_widths_of_random_statistics_are_met_and_not_wasted():
-    for statistic, step, width in random_cases(7, 200):
+@pytest.mark.audit("200")
+@pytest.mark.parametrize("many", [24, 200])
+def test_widths_of_random_statistics_are_met_and_not_wasted(many):
+    for statistic, step, width in random_cases(7, many):
         half = statistic.half_width()
         assert half <= width
         assert half >= NEAR * width or half + step > width

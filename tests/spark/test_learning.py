@@ -11,7 +11,14 @@ import pytest
 
 import bruit
 from bruit.errors import BudgetError, DataError
-from bruit.learning import KMeans, LinearRegression, NaiveBayes
+from bruit.learning import (
+    AdditiveClassifier,
+    AdditiveRegressor,
+    KMeans,
+    LinearRegression,
+    LogisticRegression,
+    NaiveBayes,
+)
 
 Frames = Callable[..., Any]
 
@@ -51,6 +58,26 @@ MODELS: dict[str, tuple[Callable[..., Any], str | None, list[str]]] = {
         "tall",
         ["age", "sex", "tall"],
     ),
+    "additive": (
+        lambda **more: AdditiveClassifier(40.0, bounds=BOX, classes=["F", "M", "X"], random_state=3, **more),
+        "sex",
+        ["age", "height", "sex"],
+    ),
+    "additive with categories": (
+        lambda **more: AdditiveClassifier(4.0, bounds=MIXED, classes=[False, True], delta=1e-6, random_state=3, **more),
+        "tall",
+        ["age", "sex", "tall"],
+    ),
+    "logistic": (
+        lambda **more: LogisticRegression(4.0, bounds=MIXED, classes=[False, True], random_state=3, **more),
+        "tall",
+        ["age", "sex", "tall"],
+    ),
+    "additive regression": (
+        lambda **more: AdditiveRegressor(40.0, bounds=(17, 90), target_bounds=(100, 250), random_state=3, **more),
+        "height",
+        ["age", "height"],
+    ),
     "line": (
         lambda **more: LinearRegression(1.0, bounds=(17, 90), target_bounds=(100, 250), random_state=3, **more),
         "height",
@@ -78,7 +105,7 @@ MODELS: dict[str, tuple[Callable[..., Any], str | None, list[str]]] = {
 }
 
 
-@pytest.mark.audit("naive Bayes]")
+@pytest.mark.audit("naive Bayes]", "logistic", "additive regression", "additive]")
 @pytest.mark.filterwarnings("ignore:At this ε noise hides")
 @pytest.mark.usefixtures("any_epsilon")
 @pytest.mark.parametrize("name", MODELS)

@@ -148,6 +148,11 @@ def fitted() -> Any:
     return learning.NaiveBayes(1.0, bounds=(0, 1), classes=[HOSTILE, "b"], rng=1).fit(X, np.where(Y, "b", HOSTILE))
 
 
+def additive() -> Any:
+    model = learning.AdditiveClassifier(1.0, bounds=(0, 1), classes=[HOSTILE, "b", "c"], rng=1)
+    return model.fit(X, np.where(Y, "b", HOSTILE))
+
+
 def searched() -> Any:
     model = learning.NaiveBayes(bounds=(0, 1), classes=[0, 1])
     return search_cost(learning.GridSearchCV(model, {"epsilon": [1.0, 2.0]}, cv=2), X, Y)
@@ -182,6 +187,12 @@ SAMPLES: dict[str, Callable[[], Any]] = {
     "model": lambda: learning.NaiveBayes(1.0, bounds=(0, 1), classes=[HOSTILE, "b"]),
     "fitted model": fitted,
     "regression": lambda: learning.LinearRegression(1.0, bounds=(0, 1), target_bounds=(0, 1)),
+    "additive": lambda: learning.AdditiveClassifier(1.0, bounds=(0, 1), classes=[HOSTILE, "b"]),
+    "fitted additive": additive,
+    "logistic regression": lambda: learning.LogisticRegression(1.0, bounds=(0, 1), classes=[HOSTILE, "b"]),
+    "additive regression": lambda: learning.AdditiveRegressor(1.0, bounds=(0, 1), target_bounds=(0, 1)),
+    "shape": lambda: additive().shapes_["x0"],
+    "explanation": lambda: additive().explain(X[:2]),
     "k-means": lambda: learning.KMeans(2, epsilon=1.0, bounds=(0, 1)),
     "local model": lambda: learning.LocalNaiveBayes(1.0, bounds={HOSTILE: LABELS}, classes=[0, 1]),
     "scaler": lambda: learning.DeclaredScaler({HOSTILE: (0, 1)}),

@@ -88,7 +88,7 @@ def transcript(model: Any, X: Any, y: Any = None, *, like: Transcript | None = N
     Parameters
     ----------
     model
-        A `NaiveBayes`, `LinearRegression` or `KMeans`.
+        A model of `bruit.learning` that learns from noisy sums, as `NaiveBayes` or `AdditiveClassifier`.
     X, y
         As for its `fit`.
     like

@@ -16,6 +16,7 @@ from bruit.figures.regression import plot_regression
 from bruit.figures.result import plot_result
 from bruit.figures.scores import plot_scores
 from bruit.figures.series import plot_loss, plot_series
+from bruit.figures.shapes import plot_importances, plot_shape, plot_shapes
 from bruit.figures.variance import plot_variance
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "plot_beliefs",
     "plot_continual",
     "plot_estimate",
+    "plot_importances",
     "plot_leak",
     "plot_loss",
     "plot_ranking",
@@ -31,6 +33,8 @@ __all__ = [
     "plot_result",
     "plot_scores",
     "plot_series",
+    "plot_shape",
+    "plot_shapes",
     "plot_variance",
     "save",
 ]

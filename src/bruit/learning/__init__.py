@@ -6,6 +6,7 @@ They need scikit-learn: ``pip install 'bruit[learn]'``.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bruit.learning.additive import AdditiveClassifier, AdditiveRegressor, Explanation, LogisticRegression, Shape
     from bruit.learning.declared_scaler import DeclaredScaler
     from bruit.learning.honest import honest_split, randomize_labels
     from bruit.learning.kmeans import KMeans
@@ -17,16 +18,21 @@ if TYPE_CHECKING:
     from bruit.learning.search import GridSearchCV, RandomizedSearchCV, SearchCost, search_cost
 
 __all__ = [
+    "AdditiveClassifier",
+    "AdditiveRegressor",
     "DeclaredScaler",
+    "Explanation",
     "GridSearchCV",
     "KMeans",
     "LinearRegression",
     "LocalNaiveBayes",
     "LocalPrivatizer",
+    "LogisticRegression",
     "NaiveBayes",
     "RandomizedSearchCV",
     "Scores",
     "SearchCost",
+    "Shape",
     "honest_split",
     "private_cross_score",
     "private_score",
@@ -45,6 +51,7 @@ def __getattr__(name: str) -> Any:
     if find_spec("sklearn") is None:
         raise MissingExtraError("Learning", "learn")
     from bruit.learning import (
+        additive,
         declared_scaler,
         honest,
         kmeans,
@@ -57,6 +64,7 @@ def __getattr__(name: str) -> Any:
     )
 
     homes = (
+        additive,
         declared_scaler,
         honest,
         kmeans,

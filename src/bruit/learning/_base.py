@@ -52,7 +52,7 @@ Count = Callable[[FeatureRows, Any], Counts]
 #: Models that are clones, and whether the cost of their search was said. scikit-learn's searches clone their model
 #: and then fit clones of that clone; those may be made in another thread.
 _clones: MutableMapping[Any, str] = weakref.WeakKeyDictionary()
-#: Whether whoever clones has told what all fits cost, or makes none that is booked.
+#: Whether the caller of clone has said what all fits cost, or makes none that is booked.
 _announced: contextvars.ContextVar[bool] = contextvars.ContextVar("announced", default=False)
 _SEARCH = (
     "{model} is fitted by a search: each of its fits is booked, and the refit too{state}. "
@@ -97,11 +97,15 @@ class PrivateModel(ReadableDocstring, BaseEstimator):  # type: ignore[misc] # sc
 
     #: Whether columns may be categories.
     _categorical: ClassVar[bool] = False
+    #: Whether a list of two numbers means bounds and not labels.
+    _lists_are_bounds: ClassVar[bool] = False
+    #: Whether numbers may be missing, where their grid declares that as a category.
+    _gaps: ClassVar[bool] = False
     #: Whether there is a target.
     _supervised: ClassVar[bool] = True
 
     guarantee_: Guarantee
-    #: Whether the noise came from a seed, so that whoever knows the seed can undo it.
+    #: Whether the noise came from a seed, so that anyone who has the seed can remove it.
     simulated_: bool
     n_features_in_: int
 
@@ -127,7 +131,9 @@ class PrivateModel(ReadableDocstring, BaseEstimator):  # type: ignore[misc] # sc
         if self.ledger is not None and not hasattr(self.ledger, "spend"):
             raise ParameterTypeError("ledger must be a bruit.Ledger, or a part of one.")
         seed_of(self.rng, self.random_state, draw=False)
-        features = Features.declared(self.bounds, categorical=self._categorical)
+        features = Features.declared(
+            self.bounds, categorical=self._categorical, gaps=self._gaps, lists_are_bounds=self._lists_are_bounds
+        )
         _ = self._times
         if self.person is not None and features.names is None:
             raise ParameterError(
@@ -393,7 +399,7 @@ def _is_table(X: Any) -> bool:
 
 
 def blocks_of(rows: int, size: int) -> list[tuple[int, slice]]:
-    """The blocks of so many rows, and an empty one of none: a table without rows has sums too, all 0."""
+    """Blocks of rows, and an empty one where there are none: a table without rows has sums too, all 0."""
     return list(memory.blocks(rows, size)) or [(0, slice(0, 0))]
 
 

@@ -69,21 +69,27 @@ class Features:
     grids: Mapping[int, Grid] = field(default_factory=dict)
 
     @classmethod
-    def declared(cls, bounds: Any, *, categorical: bool = False) -> Features:
-        """Features from what a user gives as `bounds`; nothing of the data is looked at."""
+    def declared(
+        cls, bounds: Any, *, categorical: bool = False, gaps: bool = False, lists_are_bounds: bool = False
+    ) -> Features:
+        """Features from what a user gives as `bounds`; nothing of the data is looked at.
+
+        `gaps` says whether a number may be missing, where its grid declares that as a category. With `lists_are_bounds`
+        a list of two numbers means bounds also where columns may be categories.
+        """
         if bounds is None:
             raise ParameterError(_DECLARE)
         if isinstance(bounds, Mapping):
-            return cls._from_schema(
-                bounds if isinstance(bounds, Schema) else schema_of(bounds, categorical=categorical), categorical
-            )
+            labels = categorical and not lists_are_bounds
+            schema = bounds if isinstance(bounds, Schema) else schema_of(bounds, categorical=labels)
+            return cls._from_schema(schema, categorical, gaps)
         low, high = _pair(bounds)
         return cls(low, high, None, {})
 
     @classmethod
-    def _from_schema(cls, schema: Schema, categorical: bool) -> Features:
+    def _from_schema(cls, schema: Schema, categorical: bool, gaps: bool) -> Features:
         for name, attribute in schema.items():
-            _check_domain(name, attribute.domain, categorical)
+            _check_domain(name, attribute.domain, categorical, gaps)
         domains = [attribute.domain for attribute in schema.values()]
         categories = {place: domain for place, domain in enumerate(domains) if isinstance(domain, Categories)}
         grids = [domain for domain in domains if isinstance(domain, Grid)]
@@ -126,16 +132,21 @@ class Features:
                 with in_column(name), translated(MissingError, lambda _: MissingError(_GAP)):
                     codes.append(self.categories[place].encode(column))
             else:
-                numbers.append(self._admitted(place, name, as_numbers(column, f"column {name!r}")))
+                numbers.append(self._admitted(place, name, column))
         heights = {len(column) for column in [*numbers, *codes]}
         if len(heights) > 1:
             raise DataError("The columns of a table must have the same number of rows.")
         matrix = np.stack(numbers, axis=1) if numbers else np.empty((heights.pop(), 0))
         return FeatureRows(matrix, tuple(codes))
 
-    def _admitted(self, place: int, name: str, numbers: Floats) -> Floats:
-        """The numbers of a column after the policy for values outside, if one is declared; else models clamp them."""
+    def _admitted(self, place: int, name: str, column: Any) -> Floats:
+        """The numbers of a column after the policy for values outside, if one is declared; else models clamp them.
+
+        A gap stays NaN where it is declared as a category.
+        """
         grid = self.grids.get(place)
+        gaps = grid is not None and grid.missing == "category"
+        numbers = as_numbers(column, f"column {name!r}", gaps=gaps)
         if grid is None or grid.outside is None:
             return numbers
         with in_column(name):
@@ -148,14 +159,19 @@ class Features:
         return {"low": self.low.tolist(), "high": self.high.tolist(), "categories": categories}
 
 
-def _check_domain(name: str, domain: Any, categorical: bool) -> None:
+def _check_domain(name: str, domain: Any, categorical: bool, gaps: bool) -> None:
     """An error, with what to declare instead, for a column that no model or not this one takes."""
     if isinstance(domain, Categories) and not categorical:
         raise ParameterError(
             f"This model takes numbers only, and {name!r} is a category: leave it out of bounds, or code it as numbers "
             "first."
         )
-    if isinstance(domain, Grid) and domain.missing != "refuse":
+    if isinstance(domain, Grid) and domain.missing == "drop" and gaps:
+        raise ParameterError(
+            f'Rows with gaps in {name!r} are not dropped here: declare it with missing="category", which gives a gap '
+            "an effect of its own, or leave these rows out."
+        )
+    if isinstance(domain, Grid) and domain.missing != "refuse" and not gaps:
         raise ParameterError(
             f'{name!r} is a number, and numbers must not be missing here: declare it with missing="refuse", and fill '
             "its gaps with a number that you choose without looking at the data, or leave these rows out."
@@ -241,8 +257,11 @@ def column_of(frame: Any, name: str) -> Any:
         return frame[name]
 
 
-def as_numbers(column: Any, called: str) -> Floats:
-    """A batch's column as numbers; what is no finite number is refused, and the error calls the column so."""
+def as_numbers(column: Any, called: str, *, gaps: bool = False) -> Floats:
+    """A batch's column as numbers; what is no finite number is refused, and the error calls the column so.
+
+    With `gaps` a missing number stays NaN.
+    """
     start = f"{called[0].upper()}{called[1:]}"
     with translated((TypeError, ValueError, OverflowError), lambda _: DataError(f"{start} must hold numbers.")):
         if isinstance(column, DictionaryColumn):
@@ -251,5 +270,5 @@ def as_numbers(column: Any, called: str) -> Floats:
             numbers = np.asarray(column, np.float64)
     if numbers.ndim != 1:
         raise DataError(f"{start} must be one-dimensional: one entry per record, and each name once.")
-    check_column(numbers, called)
+    check_column(numbers[~np.isnan(numbers)] if gaps else numbers, called)
     return numbers

@@ -36,7 +36,7 @@ class HonestSplit(NamedTuple):
     X_train, X_test, y_train
         Reports.
     y_test
-        The true labels. They stay with whoever measures: no guarantee covers them, nor a score computed from them.
+        The true labels. They stay with those who measure: no guarantee covers them, nor a score computed from them.
     train_guarantee
         What is promised to a person of the training part: features and label together, exactly.
     test_guarantee

@@ -1,11 +1,11 @@
 """Data made private at its source, as a scikit-learn transformer, so that any model can learn from it.
 
 Each person randomises every attribute of the own record, and the model, whatever it is, sees reports only. Nobody has
-to trust whoever trains it, and nothing that is done with the reports afterwards costs anything more.
+to trust those who train it, and nothing that is done with the reports afterwards costs anything more.
 
 Noise is new in every call of `transform`, and with it the spend. Rejected: repeating a person's noise by deriving it
 from the record, which would be kind to cross-validation. Two people with the same record would then have the same
-report, and whoever knows the one would know the other. So privatize once, keep the table, and split that.
+report, and someone who knows the one would know the other. So privatize once, keep the table, and split that.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class LocalPrivatizer(ReadableDocstring, TransformerMixin, BaseEstimator):  # ty
     guarantee_
         What *one* call of `transform` promises to a person whose whole record changes, from the exact integer laws.
     simulated_
-        Whether the noise comes from a seed, so that whoever knows the seed can undo it.
+        Whether the noise comes from a seed, so that anyone who has the seed can remove it.
 
     Guarantee
     ---------
@@ -92,7 +92,7 @@ class LocalPrivatizer(ReadableDocstring, TransformerMixin, BaseEstimator):  # ty
     all attributes. `fit` learns nothing from the data but the names of its columns. Of X nothing but the declared
     columns is reported: a frame's index is left behind, and pandas output is numbered 0, 1, … in the order of the rows.
     Transforming the same people again spends again: keep the first result. In a pipeline that is cross-validated, each
-    person is randomised anew in every fold; privatize before the pipeline instead, or use `honest_split`.
+    person is randomised again in every fold; privatize before the pipeline instead, or use `honest_split`.
 
     Error
     -----

@@ -1,7 +1,7 @@
 """What a search over parameters spends in all, known before its first fit.
 
 A search of scikit-learn fits a model for each candidate and fold, and once more at the end. Each of these fits books
-its ε. Whoever starts a search should know the sum, and a ledger that cannot pay for all should refuse at the start.
+its ε. The sum should be known before a search, and a ledger that cannot pay for all should refuse at the start.
 
 scikit-learn gives a model that it fits no way to ask for the search. So there are two steps. `search_cost` computes the
 sum from the search. The searches here are those of scikit-learn that compute it, warn of it and try the ledger before

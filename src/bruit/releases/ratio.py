@@ -17,7 +17,7 @@ _TRIED = 1025
 #: How often an end is halved towards.
 _HALVINGS = 60
 #: The shares among which the widest interval is looked for; it is the same for a share and its complement.
-_SHARES = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
+_SHARES = (0.0, 0.02, 0.1, 0.5)
 #: How results call such an interval.
 CALLED = "interval of a ratio (Fieller)"
 

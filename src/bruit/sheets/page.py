@@ -1,4 +1,4 @@
-"""A page for an ethics board, and for whoever is asked: what a plan asks, what leaves a person, and what that tells.
+"""A page for an ethics board and the people who are asked: what a plan asks, what leaves a person, what that tells.
 
 All numbers come from the plan's integers. The page is one HTML file that loads nothing, fits a phone and one sheet of
 paper, and says what bruit cannot know as lines to fill in.
@@ -42,7 +42,7 @@ def sheet(plan: Plan, language: str, *, n: int, title: str = "") -> str:
     n
         How many people will be asked.
     title
-        What the survey is called; a general title unless given.
+        What the survey is called; a general title by default.
 
     Examples
     --------

@@ -29,7 +29,7 @@ _PER_CELL = 5.0
 #: Cells are kept if so large that empty ones kept by chance hold less than this part of the records, or this many
 #: times the scale of the noise.
 _BY_CHANCE, _BY_NOISE = 0.0002, 10.0
-#: How often k-means on cells is started anew, and how many steps it takes at most.
+#: How often k-means on cells is started, and how many steps it takes at most.
 _STARTS, _STEPS = 8, 30
 #: About how many differences one start may compute: with many cells there are fewer starts.
 _WORK = 40_000_000
@@ -70,7 +70,7 @@ class HalvedBox:
         return cls(weights, np.array(splits, np.int64))
 
     def halvings(self, level: int) -> Counts:
-        """How often each column is halved by the first so many splits."""
+        """How often each column is halved by the first splits."""
         return np.bincount(self.splits[:level], minlength=self.weights.size).astype(np.int64)
 
     def count(self, numbers: Floats, low: Floats, high: Floats) -> Counts:
@@ -81,7 +81,7 @@ class HalvedBox:
         return out
 
     def points(self, level: int) -> Floats:
-        """The middles of the cells after so many splits, in −1..1."""
+        """The middles of the cells after these splits, in −1..1."""
         cells = np.arange(1 << level)
         points = np.zeros((cells.size, self.weights.size))
         reach = np.ones(self.weights.size)
@@ -91,7 +91,7 @@ class HalvedBox:
         return points
 
     def level(self, size: float, scale: float, clusters: int) -> int:
-        """How many splits serve about so many records at this noise: as Su et al. (2016), by the columns divided."""
+        """How many splits serve about n records at this noise: as Su et al. (2016), by the columns divided."""
         least = min(max(1, math.ceil(math.log2(clusters))), self.splits.size)
         for level in range(least + 1, self.splits.size + 1):
             columns = np.unique(self.splits[:level]).size
@@ -149,7 +149,7 @@ def _even(seen: float) -> float:
 
 
 def threshold(cells: int, scale: float, few: float) -> int:
-    """The least count at which so many empty cells hold, by chance, few records; discrete Laplace tails.
+    """The least count at which few of the empty cells seem to hold records; discrete Laplace tails.
 
     >>> threshold(64, 1.0, 1e6), threshold(64, 1.0, 10)
     (1, 3)

@@ -97,7 +97,7 @@ class Step:
         share: Fraction,
         times: int = 1,
     ) -> Step:
-        """A step that spends a share of ε, or of the ρ of (ε, δ), for neighbours that differ by so many records."""
+        """A step that spends a share of ε, or of the ρ of (ε, δ), for neighbours that differ by `times` records."""
         of_cluster = units(weights, gaussian=delta > 0)
         change = sensitivity(of_cluster, neighbours, gaussian=delta > 0)
         return cls(weights, clusters, SumNoise(of_cluster * clusters, change, epsilon, delta, share, times))
@@ -110,7 +110,7 @@ class Step:
         return np.append(in_units[0], in_units[1:] / STEPS)
 
     def expected(self, size: float) -> float:
-        """What noise adds to the weighted squared distance of a record, if so many records are evenly divided."""
+        """What noise adds to the weighted squared distance of a record, if n records are evenly divided."""
         per_cluster = (self.weights**2 * self.errors[1:] ** 2).sum() + _TYPICAL**2 * self.errors[0] ** 2
         return float(per_cluster / (size / self.clusters) ** 2)
 

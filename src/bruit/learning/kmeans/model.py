@@ -193,7 +193,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         return self
 
     def fit_predict(self, X: SourceLike, y: ColumnLike | str | None = None, **unsupported: Any) -> NDArray[np.int32]:
-        """The number of the nearest centre of each row, for whoever holds the rows; it is not kept.
+        """The number of the nearest centre of each row, for the holder of the rows; it is not kept.
 
         Only the centres are private: a row's label tells where that row is.
         """

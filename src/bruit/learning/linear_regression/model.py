@@ -21,7 +21,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from bruit import _checks
-from bruit.errors import DataError, ParameterError, ParameterTypeError, translated
+from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError, translated
 from bruit.learning._base import Counts, PrivateModel, with_targets
 from bruit.learning._features import FeatureRows, Features, Floats, as_numbers
 from bruit.learning._sums import SumNoise
@@ -37,6 +37,8 @@ _METHODS = {"sufficient": Products, "functional": FunctionalProducts}
 _FLOOR = 1.5
 #: Zhang et al. add four standard deviations of the noise as a ridge.
 _RIDGE = 4.0
+#: All categories together have at most so many labels: the sums are those of all pairs of columns.
+_MOST_LABELS = 1_000
 
 _DECLARE_TARGET = (
     "target_bounds must be declared before any data is read, as in target_bounds=(0, 100): the least and the greatest "
@@ -54,7 +56,8 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
         The most that the fitted model may tell about one record.
     bounds
         What the columns of X can be, declared: ``(low, high)`` for all, ``([…], […])`` for each, or a `Schema` of
-        grids. Numbers outside count as the nearest bound.
+        grids and categories. Numbers outside count as the nearest bound. A category is a column of zeros and ones for
+        each of its declared labels.
     target_bounds
         The same for the target: a pair of numbers.
     method
@@ -79,7 +82,9 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
     Attributes
     ----------
     coef_, intercept_
-        The line, in the units of X and y.
+        The line, in the units of X and y: first the numbers, then the labels of every category.
+    terms_
+        What each coefficient belongs to.
     noise_
         Standard deviations of the noise, with columns and target scaled to −1..1: ``"squares"`` and ``"products"`` of
         columns, ``"targets"`` for products with the target.
@@ -114,6 +119,9 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
     >>> print(model.guarantee_)
     ε = 1 (central, one record added or removed)
     """
+
+    _categorical = True
+    _lists_are_bounds = True
 
     def __init__(
         self,
@@ -153,13 +161,13 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
         features = self._declared(unsupported)
         self._warn_of_people(X)
         layout_of = self._layouts(features)
-        known: dict[int, _Layout] = {}  # by the number of columns, which is public and first seen in the data
+        known: dict[int, Layout] = {}  # by the number of columns, which is public and first seen in the data
 
         def count(rows: FeatureRows, target: Any) -> Counts:
-            columns = rows.numbers.shape[1]
+            columns = rows.numbers.shape[1] + len(rows.codes)
             if columns not in known:
                 known[columns] = layout_of(columns)
-            return known[columns].count(rows.numbers, as_numbers(target, "the target"))
+            return known[columns].count(rows, as_numbers(target, "the target"))
 
         read = self._fold(X, y, features, count, _target_bits)
         layout = known.get(read.columns) or layout_of(read.columns)  # other machines may have counted
@@ -167,13 +175,14 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
         entropy = self._book(guarantee, read.sums, features)
         noisy = layout.noise.draw(read.sums, entropy)
         self.coef_, self.intercept_ = layout.line(noisy)
+        self.terms_ = terms(features, read.columns, read.names)
         self.noise_ = layout.levels
         self._promise(guarantee, features, entropy)
         return self
 
     def predict(self, X: SourceLike) -> Floats:
         """The line at the rows of X; not cut to the declared target bounds."""
-        return np.asarray(self._rows(X).numbers @ self.coef_ + self.intercept_, np.float64)
+        return np.asarray(with_indicators(self._rows(X), self._features) @ self.coef_ + self.intercept_, np.float64)
 
     def score(self, X: SourceLike, y: ColumnLike | str, sample_weight: Any = None) -> float:
         """R², the share of the targets' variance that is predicted; of X and y themselves, without noise.
@@ -189,7 +198,7 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
     def _declared(self, unsupported: Mapping[str, Any] = MappingProxyType({})) -> Features:
         """The declared columns, after all parameters were checked."""
         features = super()._declared(unsupported)
-        _target_bounds(self.target_bounds)
+        target_ends(self.target_bounds)
         _checks.one_of(_METHODS, method=self.method)
         if not isinstance(self.fit_intercept, bool | np.bool_):
             raise ParameterTypeError("fit_intercept must be True or False.")
@@ -199,12 +208,12 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
             raise ParameterError('method="functional" is for delta = 0: use method="sufficient" with a delta.')
         return features
 
-    def _layouts(self, features: Features) -> Callable[[int], _Layout]:
+    def _layouts(self, features: Features) -> Callable[[int], Layout]:
         """The layout of so many columns; the model itself, with its ledger, does not go where rows are counted."""
         return partial(
-            _layout,
+            line_layout,
             features=features,
-            target=_target_bounds(self.target_bounds),
+            target=target_ends(self.target_bounds),
             method=_METHODS[self.method],
             promise=(float(self.epsilon), float(self.delta), self._row_neighbours, self._times),
             intercept=bool(self.fit_intercept),
@@ -213,7 +222,7 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
     def _design(self) -> dict[str, Any]:
         """Plain values of the parameters that decide the noise."""
         extra = {"method": self.method, "intercept": bool(self.fit_intercept), "delta": float(self.delta)}
-        return super()._design() | extra | {"target": list(_target_bounds(self.target_bounds))}
+        return super()._design() | extra | {"target": list(target_ends(self.target_bounds))}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -222,20 +231,21 @@ class LinearRegression(RegressorMixin, PrivateModel):  # type: ignore[misc] # sc
         return tags
 
 
-class _Layout:
+class Layout:
     """What is summed for so many columns, its noise, and the line that noisy sums give; all public."""
 
-    def __init__(self, products: Products, noise: SumNoise, middle: Floats, half: Floats) -> None:
+    def __init__(self, features: Features, products: Products, noise: SumNoise, middle: Floats, half: Floats) -> None:
+        self.features = features
         self.products = products
         self.noise = noise
         self.middle = middle
         self.half = half
 
-    def count(self, numbers: Floats, target: Floats) -> Counts:
+    def count(self, rows: FeatureRows, target: Floats) -> Counts:
         """The sums of some rows."""
-        if len(target) != len(numbers):
+        if len(target) != len(rows.numbers):
             raise DataError("There must be one target for each row.")
-        return self.products.count(numbers, target, self.middle, self.half)
+        return self.products.count(with_indicators(rows, self.features), target, self.middle, self.half)
 
     @cached_property
     def levels(self) -> dict[str, float]:
@@ -267,19 +277,46 @@ class _Layout:
         return np.asarray(Objective(matrix, -2 * vector).floored_minimiser(floor), np.float64)
 
 
-def _layout(
+def line_layout(
     columns: int,
     *,
     features: Features,
     target: tuple[float, float],
     method: type[Products],
-    promise: tuple[float, float, str, int],
+    promise: tuple[Any, ...],
     intercept: bool,
-) -> _Layout:
+) -> Layout:
+    """The layout of so many declared columns; the promise is what `Products.noise` takes."""
     low, high = (np.append(*ends) for ends in zip(features.ends(columns), target, strict=True))
     middle, half = middle_and_half(low, high, intercept)
-    products, noise = fitting(method, promise, columns=columns, intercept=intercept, euclidean=promise[1] > 0)
-    return _Layout(products, noise, middle, half)
+    sizes = [domain.size for _, domain in sorted(features.categories.items())]
+    if sum(sizes) > _MOST_LABELS:
+        raise LimitError(f"The categories have more than {_MOST_LABELS:,} labels: declare fewer, or leave columns out.")
+    # Indicators, 0 or 1, stand after the numbers.
+    middle = np.insert(middle, middle.size - 1, np.zeros(sum(sizes)))
+    half = np.insert(half, half.size - 1, np.ones(sum(sizes)))
+    kinds = {"columns": middle.size - 1, "indicators": sum(sizes), "categories": len(sizes)}
+    products, noise = fitting(method, promise, **kinds, intercept=intercept, euclidean=promise[1] > 0)
+    return Layout(features, products, noise, middle, half)
+
+
+def with_indicators(rows: FeatureRows, features: Features) -> Floats:
+    """The numbers of each row, and 1 for the label that it has in each categorical column, 0 for the others."""
+    if not rows.codes:
+        return rows.numbers
+    domains = [domain for _, domain in sorted(features.categories.items())]
+    places = [codes[:, None] == np.arange(domain.size) for codes, domain in zip(rows.codes, domains, strict=True)]
+    return np.hstack([rows.numbers, *places]).astype(np.float64, copy=False)
+
+
+def terms(features: Features, columns: int, names: tuple[str, ...] | None) -> tuple[str, ...]:
+    """What each coefficient belongs to: a number by its name, a label as ``column=label``."""
+    every = tuple(names) if names is not None else tuple(f"x{place}" for place in range(columns))
+    numbers = [every[place] for place in range(columns) if place not in features.categories]
+    labels = [
+        f"{every[place]}={label}" for place, domain in sorted(features.categories.items()) for label in domain.names
+    ]
+    return (*numbers, *labels)
 
 
 def _target_bits(target: Any) -> Any:
@@ -287,7 +324,7 @@ def _target_bits(target: Any) -> Any:
     return (as_numbers(target, "the target") + 0.0).view(np.int64)
 
 
-def _target_bounds(bounds: Any) -> tuple[float, float]:
+def target_ends(bounds: Any) -> tuple[float, float]:
     """Two finite numbers, the first the lesser."""
     if bounds is None:
         raise ParameterError(_DECLARE_TARGET)

@@ -56,6 +56,9 @@ class Products:
         How many steps there are from the middle to a bound.
     plain
         Whether all rows are left as they are.
+    indicators, categories
+        How many of the columns are indicators of labels, and how many categorical columns these come from: a row has
+        one indicator of each that is not 0.
     """
 
     columns: int
@@ -63,6 +66,8 @@ class Products:
     euclidean: bool = False
     steps: int = STEPS
     plain: bool = False
+    indicators: int = 0
+    categories: int = 0
 
     @property
     def width(self) -> int:
@@ -107,10 +112,15 @@ class Products:
             return 8 * norm**2 / self.quarters**2 + norm
         return 2 * norm**2 / self.quarters + norm
 
-    def noise(self, epsilon: float, delta: float, neighbours: str, times: int = 1) -> SumNoise:
-        """The noise for so many records; a replaced one takes its share away and brings another."""
+    def noise(
+        self, epsilon: float, delta: float, neighbours: str, times: int = 1, part: Fraction = Fraction(1)
+    ) -> SumNoise:
+        """The noise for so many records; a replaced one takes its share away and brings another.
+
+        `part` is the part of ε, or of ρ, that is spent here.
+        """
         factor = {"add-remove": 1, "replace": 2}[neighbours] ** (2 if self.euclidean else 1)
-        return SumNoise(self.units, factor * self.share, epsilon, delta, times=times)
+        return SumNoise(self.units, factor * self.share, epsilon, delta, part, times)
 
     def count(self, numbers: Floats, target: Floats, middle: Floats, half: Floats) -> Integers:
         """The sums of some rows; exact, because no sum of products in a block reaches 2⁵³."""
@@ -141,9 +151,9 @@ class Products:
 
     @property
     def _norm(self) -> Fraction:
-        """The norm of a row with all numbers at `TYPICAL`."""
+        """The norm of a row with all numbers at `TYPICAL`, and its indicators."""
         typical = TYPICAL * TYPICAL if self.euclidean else TYPICAL
-        return typical * self.columns + int(self.intercept)
+        return typical * (self.columns - self.indicators) + int(self.intercept) + self.categories
 
     def _laid(self, square: int, other: int, target: int) -> tuple[int, ...]:
         rows, columns = np.triu_indices(self.width)
@@ -173,12 +183,14 @@ class FunctionalProducts(Products):
         """What one record is taken to change, added, removed or replaced; more than it can."""
         return Fraction(2 * (1 + self.width) ** 2)
 
-    def noise(self, epsilon: float, delta: float, neighbours: str, times: int = 1) -> SumNoise:
+    def noise(
+        self, epsilon: float, delta: float, neighbours: str, times: int = 1, part: Fraction = Fraction(1)
+    ) -> SumNoise:
         """The noise for so many records; the printed Δ is for replaced ones, and kept for others."""
-        return SumNoise(self.units, self.share, epsilon, delta, times=times)
+        return SumNoise(self.units, self.share, epsilon, delta, part, times)
 
 
-def fitting(products: type[Products], noise: tuple[float, float, str, int], **layout: Any) -> tuple[Products, SumNoise]:
+def fitting(products: type[Products], noise: tuple[Any, ...], **layout: Any) -> tuple[Products, SumNoise]:
     """The sums with as many steps as their noise has room for, and the noise; public parameters decide."""
     steps = STEPS
     while True:

@@ -82,7 +82,7 @@ class JointSums:
         return Fraction(1, count) + Fraction(len(self.cells), cell) + self.numbers * number
 
     def noise(self, epsilon: float, neighbours: str, times: int = 1) -> SumNoise:
-        """The noise of one release for so many records; replacing a record takes one away and adds another."""
+        """The noise of one release for a number of records; replacing a record takes one away and adds another."""
         units = [unit for unit, times in zip(self.units, self.kinds, strict=True) for _ in range(times)]
         factor = 2 if neighbours == "replace" else 1
         return SumNoise(tuple(units) * self.classes, factor * self.sensitivity, epsilon, times=times)

@@ -65,7 +65,7 @@ class Score:
         if self.hidden:
             return self.least, self.most
         half = half_width(self.weights, self.sampling if sampled else 0.0, level, gaussian=self.gaussian)
-        return max(self.least, self.value - half), min(self.most, self.value + half)
+        return float(max(self.least, self.value - half)), float(min(self.most, self.value + half))
 
 
 @dataclass(frozen=True, eq=False)

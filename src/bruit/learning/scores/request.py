@@ -14,7 +14,7 @@ from bruit import _checks, documents
 from bruit.entropy import Entropy
 from bruit.errors import ParameterError, ParameterTypeError
 from bruit.learning._base import Counts, seed_of
-from bruit.learning.linear_regression.model import _target_bounds
+from bruit.learning.linear_regression.model import target_ends
 from bruit.learning.naive_bayes.classes import declared_classes
 from bruit.learning.scores.estimates import METRICS, NoisySums
 from bruit.learning.scores.predictions import ClassView, NumberView, ScoreView
@@ -89,7 +89,7 @@ class ScoreRequest:
     def view(self, model: Any) -> ScoreView:
         """How answers of this model become whole numbers; refused if it cannot give what is asked."""
         if self.target_bounds is not None:
-            return NumberView(*_target_bounds(self.target_bounds))
+            return NumberView(*target_ends(self.target_bounds))
         if is_regressor(model):
             raise ParameterError("A regression needs target_bounds=(low, high), what its target can be.")
         method = next((name for name in ("predict_proba", "decision_function") if hasattr(model, name)), None)

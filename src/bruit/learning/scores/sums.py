@@ -119,7 +119,7 @@ class ScoreSums:
         return sum(norms, Fraction(0))
 
     def noise(self, epsilon: float, delta: float, neighbours: str, times: int) -> SumNoise:
-        """The noise of one release, for neighbours that differ by so many rows."""
+        """The noise of one release, for neighbours that differ by `times` rows."""
         return SumNoise(self.units, self.sensitivity(neighbours, gaussian=delta > 0), epsilon, delta, times=times)
 
     def split(self, vector: NDArray[np.generic]) -> dict[str, Floats]:
