@@ -35,8 +35,8 @@ _SPOILT = 50
 class _Stretch(NamedTuple):
     """Neighbouring places whose probabilities fall by one ratio: what they have in all, and where they are.
 
-    `rate` is the logarithm of the ratio, None for a single place. Of places that end somewhere, `portion` is the share
-    that they have of those that would go on for ever.
+    `rate` is the logarithm of the ratio, None for a single place. `portion` is the share of a finite stretch in the
+    endless one that begins with it.
     """
 
     mass: Decimal
