@@ -119,7 +119,7 @@ def test_tables_agree_in_every_margin_and_in_the_number_of_records() -> None:
 def test_without_noise_the_tables_are_those_of_the_data(neighbours: Any, delta: float, monkeypatch) -> None:
     from bruit.releases import noise
 
-    monkeypatch.setattr(noise.Noise, "sample", lambda self, size, words: np.zeros(size, np.int64))
+    monkeypatch.setattr(noise.KernelNoise, "sample", lambda self, size, words: np.zeros(size, np.int64))
     tables = Tables(
         SMALL, tables=[("a", "b", "c"), ("a", "c"), ("b",)], epsilon=1.0, delta=delta, neighbours=neighbours
     )

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from bruit import _checks, documents
 from bruit.errors import BruitError, FormatError, ParameterError, translated
 from bruit.privacy.guarantee import Guarantee
+from bruit.releases.draws import Draws
 from bruit.tables import Column, Table, Tabular, digits, ends, interval_of, label, number, rounded
 
 Floats = NDArray[np.float64]
@@ -59,6 +60,9 @@ class Result(Tabular):
         From a level to the ends of the intervals; None if the release has none.
     notes
         What a reader must know, such as "approximate interval".
+    draws
+        The noisy sums that the values are computed from, so that a later draw can refine them; None where there are
+        none, or where they came from a seed.
     """
 
     FORMAT = "bruit.result/1"
@@ -75,6 +79,7 @@ class Result(Tabular):
     statistic: Mapping[str, Any]
     ends: Ends | None = field(default=None)
     notes: tuple[str, ...] = ()
+    draws: Draws | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -160,6 +165,7 @@ class Result(Tabular):
             **self._facts(level),
             "values": self.table(level).to_dict()["values"],
             "intervals": [] if self.ends is None else [self._interval_columns(at) for at in LEVELS],
+            **({} if self.draws is None or self.draws.release is None else {"draws": self.draws.to_dict()}),
         }
 
     def _facts(self, level: float) -> dict[str, Any]:
@@ -229,6 +235,7 @@ class Result(Tabular):
             statistic=dict(body["statistic"]),
             ends=_SavedEnds(saved) if saved else None,
             notes=tuple(map(str, body["notes"])),
+            draws=Draws.from_dict(body["draws"]) if "draws" in body else None,
         )
 
     def _interval_columns(self, level: float) -> dict[str, Any]:
@@ -376,6 +383,7 @@ def by_group(by: Sequence[str], groups: Sequence[Any], parts: Sequence[Result]) 
         labels=tuple(groups) if alone else tuple(itertools.chain(*pairs)),
         standard_error=np.concatenate([part.standard_error for part in parts]),
         ends=(lambda level: np.concatenate([np.reshape(end(level), (-1, 2)) for end in ends])) if ends else None,
+        draws=Draws.joined([part.draws for part in parts]),
     )
 
 
