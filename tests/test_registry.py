@@ -75,3 +75,13 @@ def test_an_installed_package_that_declares_another_name_is_told(monkeypatch: py
 def test_a_class_with_several_names_has_them_all() -> None:
     known = {name for name, kind in Oracle.kinds.classes().items() if kind.__name__ == "UnaryEncoding"}
     assert known == {"UE", "SUE", "OUE"}
+
+
+def test_a_name_that_is_referred_elsewhere_is_answered_until_a_class_takes_it() -> None:
+    registry: Registry[Oracle] = Registry("oracle", "bruit.nothing")
+    registry.refer("TWIN", "TWIN is not here: write 'OTHER'.")
+    with pytest.raises(ParameterError, match="write 'OTHER'"):
+        registry.spelt("twin")
+    assert "TWIN" not in registry
+    registry.add("TWIN", Twin, "an oracle")
+    assert registry.spelt("twin") == "TWIN"

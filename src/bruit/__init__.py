@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bruit.entropy import Entropy
     from bruit.errors import BruitError
     from bruit.estimation import Estimate, Tally
-    from bruit.oracles import choose, oracle, people_needed
+    from bruit.oracles import choose, oracle, panel, people_needed
     from bruit.privacy import Guarantee, Ledger
     from bruit.publications import publish
     from bruit.registry import register
@@ -50,6 +50,7 @@ __all__ = [
     "datasets",
     "numbers",
     "oracle",
+    "panel",
     "people_needed",
     "publish",
     "register",
@@ -75,6 +76,7 @@ _HOMES = {
     "choose": "bruit.oracles",
     "compare": "bruit.collection",
     "oracle": "bruit.oracles",
+    "panel": "bruit.oracles",
     "people_needed": "bruit.oracles",
     "publish": "bruit.publications",
     "register": "bruit.registry",

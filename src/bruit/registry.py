@@ -55,6 +55,7 @@ class Registry(Generic[Kind]):
         self.meanings: dict[str, str] = {}
         self._entries: dict[str, Registered[Kind]] = {}
         self._aliases: dict[str, str] = {}
+        self._referrals: dict[str, str] = {}
         self._loaded = False
 
     def add(
@@ -81,6 +82,10 @@ class Registry(Generic[Kind]):
             self.meanings[name] = meaning
         self._aliases.update({alias.lower(): name for alias in aliases})
 
+    def refer(self, name: str, advice: str) -> None:
+        """Answer a name that stands for no class here, in any case, with what to write in its place."""
+        self._referrals[name.lower()] = advice
+
     def define(self, name: str, kind: type[Kind]) -> None:
         """Make a class known to documents; a public name stays what it is, any other is what was defined last."""
         if not self._is_public(name) or self._is_same(name, kind):
@@ -106,6 +111,8 @@ class Registry(Generic[Kind]):
             spellings = {**{known.lower(): known for known in names}, **self._aliases}
             if isinstance(name, str) and name.lower() in spellings:
                 return spellings[name.lower()]
+        if isinstance(name, str) and name.lower() in self._referrals:
+            raise ParameterError(self._referrals[name.lower()])
         return _checks.one_of(self.meanings, name=name)
 
     def __getitem__(self, name: str) -> Registered[Kind]:

@@ -24,7 +24,7 @@ CADENCE = re.compile(
 )
 MOST_CADENCE = 0.3
 #: How often the texts of the source have them: it may only fall.
-MOST_IN_SOURCE = 104
+MOST_IN_SOURCE = 41
 
 
 def too_long(texts: Mapping[str, str]) -> dict[str, int]:

@@ -45,6 +45,7 @@ FACE = [
     "datasets",
     "numbers",
     "oracle",
+    "panel",
     "people_needed",
     "publish",
     "register",

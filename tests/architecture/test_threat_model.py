@@ -13,6 +13,7 @@ from bruit.collection import Repeat
 from bruit.collector import open_store
 from bruit.oracles import Memory
 from bruit.privacy import Ledger, create_keys
+from bruit.releases import Count, Release, publish_once
 
 
 def _mode(path: Path) -> int:
@@ -27,7 +28,10 @@ def test_what_is_for_the_owner_alone_is_made_so(tmp_path: Path) -> None:
     private, _ = create_keys(tmp_path / "key")
     plan = bruit.Plan({"smokes": ["no", "yes"]}, 1.0, repeat=Repeat(3, epochs=2, epoch_epsilon=2.0))
     Memory.create(tmp_path / "memory.json", plan)
-    for path in (tmp_path / "store.sqlite", tmp_path / "copy.sqlite", private, tmp_path / "memory.json"):
+    (tmp_path / "t.csv").write_text("age\n31\n")
+    publish_once(Release(Count(epsilon=0.5)), tmp_path / "t.csv", Ledger.open(tmp_path / "book", epsilon=1.0))
+    names = ("store.sqlite", "copy.sqlite", "memory.json", "book.sources")
+    for path in (*(tmp_path / name for name in names), private):
         assert _mode(path) & 0o077 == 0, path.name
 
 

@@ -29,6 +29,7 @@ _DECLARED = "what a user declares for a column: labels or bounds"
 EXCEPTIONS: dict[tuple[str, str], str] = {
     ("analysis/channel", "LocalMechanism"): _FRONT_DOOR,
     ("attacks/guess", "LocalMechanism"): _FRONT_DOOR,
+    ("collection/longitudinal_mean", "Duchi"): _FRONT_DOOR,
     ("collection/mechanisms", "Categories"): "an oracle over labels has these labels; over anything else, codes",
     ("collection/comparing", "Categories"): "methods are compared over categories; cells of grids are taken for some",
     ("collection/plan", "LocalMechanism"): "a mechanism may stand where a domain stands, as a plan for one question",

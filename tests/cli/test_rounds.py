@@ -158,3 +158,14 @@ def test_changes_are_followed_and_both_guarantees_say_whom_they_protect(run, peo
     assert "guarantee of all epochs: ε = 6." in out
     refused = run("plan", "a=0,1", "b=0,1", *options, "--method", "SPL[GRR]", code=2)
     assert "one question" in refused.err
+
+
+def test_choose_lists_the_published_protocols_by_name(run):
+    rounds = ("choose", "--k", 10, "-e", 1, "--epoch-epsilon", 2, "--rounds", 4, "-n", 1)
+    rows = {row["protocol"]: row for row in run(*rounds, "--published", "--json").json()["protocols"]}
+    assert rows["L-OSUE"]["variance"] == pytest.approx(3.683, rel=0.001)
+    assert rows["L-GRR"]["report_epsilon"] == pytest.approx(0.699, abs=0.001)
+    assert "L-ADP takes L-OSUE" in run(*rounds, "--published").out
+    assert "OUE with memos is L-OSUE" in run(*rounds).out
+    assert "--rounds 12" in run("choose", "--k", 10, "-e", 1, "--published", code=2).err
+    assert "--criterion" in run(*rounds, "--published", "--criterion", "total", code=2).err

@@ -7,9 +7,10 @@ def test_a_new_survey_is_checked_and_becomes_a_page(run, tmp_path):
     assert "next: bruit survey check class.toml" in run("survey", "new", "class.toml").out
     shown = run("survey", "check", "class.toml").out
     assert "88 of 100" in shown
-    assert "± 17 %" in shown
+    assert "± 17 points" in shown
     assert "1.2 people" in shown
     assert "unwise" not in shown
+    assert shown.splitlines()[-1] == "Verdict: nothing speaks against asking."
     assert "can come to think 89 % at most" in " ".join(shown.split())
     assert max(map(len, shown.splitlines())) <= 80
     written = run("survey", "page", "class.toml", "-o", "class.html").out
@@ -38,8 +39,8 @@ def test_sheets_of_paper_are_written_with_their_plan_and_counted(run, tmp_path):
     assert sorted(path.name for path in (tmp_path / "paper").iterdir()) == [
         "entry.en.html", "plan.json", "sheet.en.html",
     ]  # fmt: skip
-    (tmp_path / "drinks.csv").write_text("drinks\n" + "0\n" * 60 + "1\n" * 40)
-    values = run("estimate", "drinks.csv", "--plan", "paper/plan.json", "--json").json()["values"]
+    (tmp_path / "answer.csv").write_text("answer\n" + "0\n" * 60 + "1\n" * 40)
+    values = run("estimate", "answer.csv", "--plan", "paper/plan.json", "--json").json()["values"]
     # (0.4 − 1/6)/(5/6 − 1/6) = 0.35
     assert values[1]["label"] == "Yes"
     assert values[1]["frequency"] == pytest.approx(0.35)
@@ -47,15 +48,20 @@ def test_sheets_of_paper_are_written_with_their_plan_and_counted(run, tmp_path):
 
 def test_nothing_that_exists_is_replaced(run, tmp_path):
     run("survey", "new", "class.toml")
+    run("survey", "page", "class.toml", "--code", "-o", "page.html")
     for command in (
         ("new", "class.toml"),
         ("page", "class.toml", "-o", "class.html"),
         ("paper", "class.toml", "-o", "p"),
+        ("handouts", "class.toml", "--page", "page.html", "-o", "p"),
     ):
         (tmp_path / "class.html").write_text("mine")
         (tmp_path / "p").mkdir(exist_ok=True)
         assert "exists" in run("survey", *command, code=2).err
     run("survey", "page", "class.toml", "-o", "class.html", "--force")
+    run("survey", "page", "class.toml", "-o", "class.html!")
+    run("survey", "handouts", "class.toml", "--page", "page.html", "-o", "p!")
+    assert (tmp_path / "p" / "poster.en.html").exists()
 
 
 def test_a_survey_with_a_mistake_ends_with_its_place_and_the_right_spelling(run, tmp_path):

@@ -30,6 +30,10 @@ def rows(codes, submitters=None):
     return [CodeRow("codes.csv", number, (code,), who) for number, (code, who) in enumerate(zip(codes, names), 1)]  # noqa: B905
 
 
+def numbers(places):
+    return [place.number for place in places]
+
+
 def codes_of(open_survey, number):
     return [open_survey.survey.answer_code(VALUES) for _ in range(number)]
 
@@ -51,7 +55,7 @@ def test_codes_count_as_the_reports_in_them(store, open_survey) -> None:
 def test_two_thousand_copies_count_once(store, open_survey) -> None:
     (code,) = codes_of(open_survey, 1)
     collected = collect(store, open_survey, rows([code, *[code.lower()] * 1_999]))
-    assert (collected.counted, collected.twice) == (1, 1_999)
+    assert (collected.counted, len(collected.twice)) == (1, 1_999)
     assert store.totals("alcohol") == (1, 0, 0)
 
 
@@ -68,7 +72,7 @@ def test_the_same_id_with_another_content_is_set_aside(store, open_survey) -> No
     form = open_survey.survey.codes
     code, changed = (form.write(77, (place,), {"drinks": "1"}) for place in (0, 1))
     collected = collect(store, open_survey, rows([code, changed, code]))
-    assert (collected.counted, collected.twice) == (1, 1)
+    assert (collected.counted, numbers(collected.twice)) == (1, [3])
     assert [place.number for place in collected.set_aside] == [2]
     again = collect(store, open_survey, rows([changed, code]))
     assert (again.counted, again.before, [place.number for place in again.set_aside]) == (0, 1, [1])
@@ -79,9 +83,9 @@ def test_a_submitter_counts_once_also_when_the_file_comes_in_another_order(store
     codes = codes_of(open_survey, 4)
     names = ["anna", "bo", "anna", ""]
     collected = collect(store, open_survey, rows(codes, names), per_submitter=True)
-    assert (collected.counted, collected.further, collected.nameless) == (2, 1, 1)
+    assert (collected.counted, numbers(collected.further), numbers(collected.nameless)) == (2, [3], [4])
     again = collect(store, open_survey, rows(codes[::-1], names[::-1]), per_submitter=True)
-    assert (again.counted, again.before, again.further) == (0, 2, 1)
+    assert (again.counted, again.before, numbers(again.further)) == (0, 2, [2])
     assert store.totals("alcohol").answered == 2
 
 
@@ -89,7 +93,7 @@ def test_one_code_of_two_submitters_counts_once(store, open_survey) -> None:
     (code,) = codes_of(open_survey, 1)
     for counted, before in ((1, 0), (0, 1)):
         collected = collect(store, open_survey, rows([code, code], ["anna", "bo"]), per_submitter=True)
-        assert (collected.counted, collected.before, collected.twice) == (counted, before, 1)
+        assert (collected.counted, collected.before, numbers(collected.twice)) == (counted, before, [2])
 
 
 def test_codes_that_no_page_can_have_drawn_are_mistyped(store, opened, tmp_path) -> None:

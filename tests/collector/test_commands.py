@@ -104,7 +104,7 @@ def test_a_survey_is_opened_answered_shown_exported_closed_and_deleted(here) -> 
     assert "alcohol (open): 14 answers." in run("results", "alcohol")
     answer(1)
     output = run("results", "alcohol")
-    assert "Estimate of drinks" in output
+    assert "Answers to 'drinks', estimated from" in output
     assert "1 more answer is waiting: results move in steps of 10, so that" in output
     assert re.search(r"drinks: (Of|Too few answers to tell: of) 100 people like these, .* would say “Yes”", output)
     assert "close alcohol --all" not in output

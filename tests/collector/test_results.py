@@ -149,7 +149,8 @@ def test_the_page_leads_with_sentences_and_says_which_answers_are_waiting(tmp_pa
     outside = bool((estimate.interval()[:, 0] < 0).any() | (estimate.interval()[:, 1] > 1).any())
     assert ("V14Z" in text) == outside
     assert ("is no mistake: with 10 answers, the noise has not averaged out" in text) == outside
-    assert text.index("No sign of forged answers") > text.index("The bar is the range of plausible values")
+    assert text.index('<svg class="bar"') < text.index("The bar is the range of plausible values")
+    assert "forged answers" not in text  # nothing is to be said
     assert "1 more answer is waiting: results move in steps of 10, so that nobody’s answer" in send(1)
     text = send(4)
     assert "5 more answers are waiting: results move in steps of 10" in text

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import re
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from bruit.collector.sentences import leaves_open, sentence
+from bruit.collector.results import QuestionResult
+from bruit.collector.sentences import leaves_open, respondents, sentence
 from bruit.collector.wording import TEXTS
 from bruit.survey import Survey
 
@@ -107,3 +111,55 @@ def test_a_mean_has_as_many_decimals_as_its_interval_allows(survey, mean, ends, 
     assert said.lower().endswith(f"on average, people like these would say {numbers}")
     assert said.startswith("Too few answers to tell") == ("anything" in numbers) == leaves_open(survey, "hours", answer)
     assert "." not in sentence(survey, "hours", answer, TEXTS["fr"], "fr").replace(". ", "")[:-1]
+
+
+# Of those who answered.
+
+
+def of_class(tmp_path, epsilon: float) -> Survey:
+    path = tmp_path / "class.toml"
+    path.write_text(
+        f'title = "T"\nepsilon = {epsilon}\n[[question]]\nname = "smokes"\nkind = "yes-no"\ntext = "?"\n',
+        encoding="utf-8",
+    )
+    return Survey.load(path)
+
+
+def respondents_of(survey: Survey, yes: int, n: int, words=TEXTS["en"]) -> str:
+    tally = survey.plan.tally({"smokes": np.array([0] * (n - yes) + [1] * yes, np.uint8)})
+    answers = [survey.plan.estimate(tally, target)["smokes"] for target in ("population", "people")]
+    return respondents(survey, QuestionResult("smokes", n, answers[0], None, respondents=answers[1]), words, "en")
+
+
+def binomial(n: int, share: float):
+    return np.array([math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(n + 1)])
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 2.0, 3.0])
+@pytest.mark.parametrize("n", [12, 28, 60])
+def test_the_range_of_those_who_answered_holds_the_truth_nineteen_times_of_twenty(epsilon, n, tmp_path) -> None:
+    """Computed from the law for every truth; where no range is named, it would be all of it. Narrower ones miss."""
+    survey = of_class(tmp_path, epsilon)
+    (oracle,) = survey.plan.mechanisms.values()
+    ranges = []
+    for yes in range(n + 1):
+        said = re.search(r"between (\d+) and (\d+)", respondents_of(survey, yes, n))
+        ranges.append(tuple(map(int, said.groups())) if said else (0, n))
+    held, narrow = [], []
+    for truth in range(n + 1):
+        law = np.convolve(binomial(truth, float(oracle.p)), binomial(n - truth, float(oracle.q)))
+        held.append(sum(law[yes] for yes, (low, high) in enumerate(ranges) if low <= truth <= high))
+        narrow.append(sum(law[yes] for yes, (low, high) in enumerate(ranges) if low + 2 <= truth <= high - 2))
+    assert min(held) >= 0.95
+    assert min(narrow) < 0.95
+
+
+def test_those_who_answered_are_counted_in_people_and_nothing_is_said_where_that_tells_little(tmp_path) -> None:
+    survey = of_class(tmp_path, 2.0)
+    assert respondents_of(survey, 7, 25) == "Of these 25 people themselves, about 5 would say “Yes”; between 1 and 10."
+    french = respondents_of(survey, 7, 25, TEXTS["fr"])
+    assert french.replace("\u00a0", " ") == (
+        "Parmi ces 25 personnes elles-mêmes, environ 5 répondraient « Yes » ; entre 1 et 10."
+    )
+    assert respondents_of(of_class(tmp_path, 0.5), 12, 25) == ""
+    assert respondents(survey, QuestionResult("smokes", 25, None, None), TEXTS["en"], "en") == ""

@@ -10,9 +10,12 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from forms import CANONICAL, JSON, TEXT, TOML, DocumentReader, Form, plain, write_json
@@ -55,7 +58,9 @@ from bruit.releases import (
     WeightedSum,
     choose_limits,
 )
+from bruit.releases.draws import Draw, DrawnSums, Draws
 from bruit.releases.limits import LimitsGuide
+from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace
 from bruit.survey import Survey
 
 SCHEMA: dict[str, Any] = {
@@ -158,7 +163,11 @@ COVERS: dict[str, tuple[str, ...]] = {
     "prior": ("collection/prior:read_prior", "collection/prior:_prior_of", "collection/prior:_labels"),
     "release": ("releases/release:Release.from_json", "releases/release:Release.from_dict"),
     "release by hand": (),
-    "result": ("releases/result:Result.from_json",),
+    "result": (
+        "releases/result:Result.from_json",
+        "releases/draws:Draws.from_dict",
+        "releases/draws:DrawnSums.from_dict",
+    ),
     "results": ("releases/result:Results.from_json",),
     "published": ("publications/published:Published.from_json",),
     "publication": ("publications/reading:read",),
@@ -196,6 +205,7 @@ ELSEWHERE: dict[str, str] = {
     "laws/form:Form.from_bytes": "reports, a row at a time",
     "entropy:TaskKey.from_bytes": "a key of fixed length",
     "testing/tallies:check_round_trip": "what it wrote itself",
+    "releases/sources:SourceRecords.beside": "a file of the steward's own, of mode 600",
 }
 
 
@@ -376,9 +386,19 @@ def _cards() -> list[bytes]:
     return contents
 
 
+def _with_draws(results: Results) -> Result:
+    """A result that keeps its noisy sums, which those of a seed do not."""
+    result = next(iter(results.values()))
+    sums = DrawnSums(DiscreteLaplace(Fraction(7, 2)), np.array([31, -4, 2**60]), 12)
+    others = DrawnSums(DiscreteGaussian(Fraction(20)), np.array([30, 5, 7]), 12)
+    draws = tuple(Draw(0.5, delta, (own,)) for delta, own in ((0.0, sums), (1e-6, others)))
+    return replace(result, draws=Draws(draws, Release(Count(epsilon=1.0)).to_dict()))
+
+
 def readers(folder: Path) -> dict[str, DocumentReader]:
     """All readers of documents, by what they read."""
     own, asked, results = plans(), releases(), _results()
+    kept = [*_first(results), _with_draws(results[0])]
     panel = Repeated(oracles.oracle("GRR", epsilon=1.0, labels=["bus", "car", "bike"]), epoch=2.0)
     memory = Memory.create(folder / "memory.json", panel)
     memory.reports(["car", "bus"], ["Ada", "Bob"], epoch=0, round=1, rng=1)
@@ -428,7 +448,7 @@ def readers(folder: Path) -> dict[str, DocumentReader]:
         ),
         "release": DocumentReader(_of_bytes(Release.from_json), _sealed(asked), JSON),
         "release by hand": DocumentReader(_of_bytes(Release.from_json), _bodies(asked[-4:]), JSON),
-        "result": DocumentReader(_of_bytes(Result.from_json), _sealed(_first(results)), JSON),
+        "result": DocumentReader(_of_bytes(Result.from_json), _sealed(kept), JSON),
         "results": DocumentReader(_of_bytes(Results.from_json), _sealed(results[-2:]), JSON),
         "published": DocumentReader(Published.load, _sealed([published]), JSON),
         "publication": DocumentReader(

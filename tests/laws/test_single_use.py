@@ -248,6 +248,7 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "releases.release.release": lambda e: releases.release(AGES, Count(epsilon=1.0), rng=e),
     "releases.noise.Noise.draw": lambda e: NOISES[0].draw(5, e),
     "releases.noise.Noise.sample": lambda e: NOISES[0].sample(5, words_of(e)),
+    "releases.noise.KernelNoise.sample": lambda e: NOISES[1].sample(5, words_of(e)),
     "releases.exponential.Exponential.choose": lambda e: Exponential.calibrate(1.0).choose([0, 1, 2], e),
     "releases.exponential.Exponential.draw": lambda e: Exponential.calibrate(1.0).draw([1, 2], e),
     "releases.quantiles.ranked.Quantiles.draw_places": lambda e: QUANTILES.draw_places(

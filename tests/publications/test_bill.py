@@ -1,5 +1,12 @@
 """A changed file pays for what is new: what is paid for is kept, shown with its date, and never drawn twice."""
 
+import contextlib
+import itertools
+import os
+import random
+import signal
+import time
+
 import pytest
 
 from bruit.errors import BruitError, LedgerError, ParameterError
@@ -156,3 +163,180 @@ def test_undeclared_groups_are_kept_or_drawn_together(plan):
     plan.write_text(plan.read_text() + '[[statistic]]\nname = "s"\nkind = "sum"\nof = "age=0..60"\nby = "age=?"\n')
     bill = bill_of(Publication.load(plan), Ledger.open(plan.parent / "t.ledger"))
     assert [request.name for request in bill.new] == ["n", "s"]
+
+
+# Refined.
+
+
+def draws(published, name):
+    return len(published.results[name].draws.draws)
+
+
+def test_a_raised_total_refines_what_is_paid_for_the_difference(plan):
+    publish(plan)
+    change(plan, ("epsilon = 0.6", "epsilon = 1.2"))
+    bill = bill_of(Publication.load(plan), Ledger.open(plan.parent / "t.ledger"))
+    assert list(bill.refined) == [*NAMES, "people"]
+    assert bill.new == []
+    assert {line.guarantee.epsilon for line in bill.lines} == {0.1}
+    assert "refined, for ε = 0.1 more" in str(bill.prospects()).replace("\n", " ") or "refined" in str(bill.prospects())
+    second = publish(plan)
+    assert spent(plan) == 1.2
+    assert second.guarantee.epsilon == 1.2
+    assert all(result.guarantee.epsilon == 0.2 for result in second.results.values())
+    assert second.kept_of("a") == ""
+    again = publish(plan)
+    assert (again.is_new, values(again), spent(plan)) == (False, values(second), 1.2)
+    change(plan, ("epsilon = 1.2", "epsilon = 0.3"))  # a lowered ε keeps what was paid
+    assert values(publish(plan)) == values(second)
+    change(plan, ("epsilon = 0.3", "epsilon = 1.2"))
+    assert values(publish(plan)) == values(second)
+    assert spent(plan) == 1.2
+
+
+def test_a_raised_weight_refines_one_and_shares_that_move_refine_none(plan):
+    first = publish(plan)
+    change(plan, (statistic("c", 72), statistic("c", 72, weight=3)))
+    bill = bill_of(Publication.load(plan), Ledger.open(plan.parent / "t.ledger"))
+    assert list(bill.refined) == ["c"]
+    second = publish(plan)
+    assert spent(plan) == pytest.approx(0.6 + 0.225 - 0.1)
+    assert {name for name, value in values(first).items() if value == values(second)[name]} >= {*NAMES, "people"} - {
+        "c"
+    }
+    change(plan, (statistic("a", 60), ""), (statistic("b", 66), ""))  # larger shares for all others
+    assert publish(plan).is_new
+    assert spent(plan) == pytest.approx(0.725)
+
+
+def test_a_narrower_width_refines_and_a_wider_one_keeps(plan):
+    change(plan, ('name = "people"\nkind = "count"', 'name = "people"\nkind = "count"\nwithin = 40'))
+    publish(plan)
+    paid = spent(plan)
+    change(plan, ("within = 40", "within = 60"))
+    publish(plan)
+    assert spent(plan) == paid
+    change(plan, ("within = 60", "within = 20"), ("epsilon = 0.6", "epsilon = 0.7"))
+    bill = bill_of(Publication.load(plan), Ledger.open(plan.parent / "t.ledger"))
+    assert "people" in bill.refined
+    published = publish(plan)
+    low, high = published["people"].interval()
+    assert high - low <= 40
+
+
+def test_what_cannot_be_refined_is_kept_and_says_why(plan):
+    plan.write_text(plan.read_text() + '[[statistic]]\nname = "q"\nkind = "median"\nof = "age=0..60:1"\n')
+    first = publish(plan)
+    change(plan, ("epsilon = 0.6", "epsilon = 1.2"))
+    bill = bill_of(Publication.load(plan), Ledger.open(plan.parent / "t.ledger"))
+    assert bill.reasons["q"].startswith("median is no function")
+    assert "stays as it is" in bill.remarks()[0]
+    second = publish(plan)
+    assert values(second)["q"] == values(first)["q"]
+    assert not publish(plan).is_new
+
+
+def test_a_table_that_changed_is_not_mixed_with_what_is_paid(plan):
+    publish(plan)
+    change(plan, ("epsilon = 0.6", "epsilon = 1.2"))
+    table = plan.parent / "t.csv"
+    text = table.read_text()
+    table.write_text(text + "33\n")
+    with pytest.raises(ParameterError, match="changed"):
+        publish(plan)
+    with pytest.raises(ParameterError, match="changed"):
+        publish(plan, {"age": list(range(60))})
+    table.write_text(text)
+    with pytest.raises(ParameterError, match="seed"):
+        publish(plan, rng=7)
+    assert spent(plan) == 0.6
+    assert publish(plan).guarantee.epsilon == 1.2
+
+
+def test_what_came_from_a_frame_or_a_seed_is_kept_when_the_total_is_raised(plan):
+    first = publish(plan, {"age": [age % 60 for age in range(500)]})
+    change(plan, ("epsilon = 0.6", "epsilon = 1.2"))
+    bill = bill_of(Publication.load(plan), Ledger.open(plan.parent / "t.ledger"))
+    assert (bill.refined, set(bill.reasons.values())) == ({}, {"it is not known of which bytes it was drawn"})
+    assert values(publish(plan)) == values(first)
+
+
+def test_a_raised_rho_adds_independent_draws_and_the_ledger_books_the_difference(plan):
+    change(plan, ("epsilon = 0.6", "rho = 0.06"), ("budget = { epsilon = 5.0 }", "budget = { rho = 1.0 }"))
+    publish(plan)
+    change(plan, ("rho = 0.06", "rho = 0.12"))
+    second = publish(plan)
+    entries = Ledger.open(plan.parent / "t.ledger").entries
+    assert sum(entry.rho or 0 for entry in entries) == pytest.approx(0.12, rel=1e-6)
+    assert draws(second, "a") == 2
+    assert second.guarantee.epsilon == pytest.approx(Publication.load(plan).guarantee.epsilon, rel=1e-6)
+
+
+def test_a_draw_is_refined_by_one_publication_only(plan):
+    publish(plan)
+    change(plan, ("epsilon = 0.6", "epsilon = 1.2"))
+    second = publish(plan)
+    (plan.parent / "t.ledger.results" / f"publication-{second.digest}.json").unlink()
+    (plan.parent / "six" / "results.json").unlink()
+    change(plan, ("epsilon = 1.2", "epsilon = 1.8"))
+    (plan.parent / "six").rename(plan.parent / "elsewhere")
+    with pytest.raises(LedgerError, match="refined before"):
+        publish(plan)
+    assert spent(plan) == 1.2
+
+
+def killed_at(plan, seconds, again=()):
+    """Publish in a process of its own, which is killed after some time; whether it was."""
+    child = os.fork()
+    if not child:
+        try:
+            publish(plan, again=again)
+        finally:
+            os._exit(0)
+    time.sleep(seconds)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(child, signal.SIGKILL)
+    return os.waitpid(child, 0)[1] == signal.SIGKILL
+
+
+def kill_changes(plan, kills, seed):
+    """Change and refine a publication again and again, killed at random times; the ledger must add up."""
+    rng, text, total, count = random.Random(seed), plan.read_text(), 0.6, 0
+    started = time.perf_counter()
+    publish(plan)
+    took = time.perf_counter() - started
+    for step in itertools.count():
+        if count >= kills:
+            break
+        total = round(total + 0.03, 2)
+        bins = 6 * (1 + step % 9)
+        plan.write_text(text.replace("epsilon = 0.6", f"epsilon = {total}").replace("age=0..66/6", f"age=0..66/{bins}"))
+        count += sum(killed_at(plan, rng.random() * took) for _ in range(3))
+        bill = bill_of(Publication.load(plan), Ledger.open(plan.parent / "t.ledger"))
+        published = publish(plan)
+        assert values(publish(plan)) == values(published)
+        entries = Ledger.open(plan.parent / "t.ledger").entries
+        own = [entry for entry in entries if entry.result == f"publication-{published.digest}.json"]
+        drawn = [name for name, origin in published.origins.items() if origin.publication == published.digest]
+        assert len([entry for entry in own if entry.guarantee.epsilon]) == len(drawn)
+        # What each statistic promises is what its draws were booked at, all of them, once.
+        for name, result in published.results.items():
+            assert sum(draw.epsilon for draw in result.draws.draws) == pytest.approx(result.guarantee.epsilon), name
+        paid = sum(entry.guarantee.epsilon for entry in entries)
+        assert Ledger.open(plan.parent / "t.ledger").spent.epsilon == pytest.approx(paid)
+        assert bill.plan.total == total
+        assert not list((plan.parent / "t.ledger.results").glob(".*partial"))
+    return count
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the test forks")
+def test_a_few_kills_of_changed_and_refined_publications_leave_a_ledger_that_adds_up(plan):
+    change(plan, ("epsilon = 5.0", "epsilon = 2000.0"))
+    assert kill_changes(plan, 4, seed=1) >= 4
+
+
+@pytest.mark.audit
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the test forks")
+def test_two_hundred_kills_of_changed_and_refined_publications_leave_a_ledger_that_adds_up(plan):
+    change(plan, ("epsilon = 5.0", "epsilon = 2000.0"))
+    assert kill_changes(plan, 200, seed=2) >= 200

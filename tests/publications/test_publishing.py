@@ -101,7 +101,8 @@ POINTS = {
     "before the booking": (Once, "_book", False, False),
     "after the booking": (Release, "publish", True, False),
     "before the closing line": (Once, "_close", True, False),
-    "before the rename": (Path, "replace", True, False),
+    "before the digest of the table is on the disk": (Path, "replace", True, False),
+    "before the rename": (Once, "_name", True, False),
     "before the files": (publishing, "_write_files", True, True),
     "before the folder appears": (Path, "rename", True, True),
 }

@@ -119,7 +119,7 @@ def test_tables_agree_in_every_margin_and_in_the_number_of_records() -> None:
 def test_without_noise_the_tables_are_those_of_the_data(neighbours: Any, delta: float, monkeypatch) -> None:
     from bruit.releases import noise
 
-    monkeypatch.setattr(noise.Noise, "sample", lambda self, size, words: np.zeros(size, np.int64))
+    monkeypatch.setattr(noise.KernelNoise, "sample", lambda self, size, words: np.zeros(size, np.int64))
     tables = Tables(
         SMALL, tables=[("a", "b", "c"), ("a", "c"), ("b",)], epsilon=1.0, delta=delta, neighbours=neighbours
     )
@@ -410,3 +410,14 @@ def test_a_part_loses_most_where_its_smallest_attribute_changes() -> None:
             for changed in itertools.combinations(kept, count)
         )
         assert loss == worst
+
+
+def test_a_file_of_results_has_a_column_for_each_attribute_of_a_table():
+    people = {"sex": ["F", "M"] * 50, "value": ["a", "b"] * 50, "smokes": ["no", "no", "yes", "no"] * 25}
+    domains = {"sex": ["F", "M"], "smokes": ["no", "yes"], "value": ["a", "b"]}
+    tables = Tables(domains, tables=[("sex", "smokes"), ("value",)], epsilon=1.0)
+    results = Release({"count": Count(epsilon=1.0), "cells": tables})
+    rows = results.publish(results.fold(people), rng=7).table().to_dict()["values"]
+    assert [row["sex"] for row in rows] == ["", "F", "F", "M", "M", "", ""]
+    assert [row["smokes"] for row in rows] == ["", "no", "yes", "no", "yes", "", ""]
+    assert all(isinstance(row["value"], int | float) for row in rows)  # a name that the file has is not taken

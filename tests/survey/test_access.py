@@ -16,8 +16,8 @@ pytestmark = pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missin
 
 #: Buttons of the page by language: take part, go on, draw, show the truth.
 BUTTONS = {
-    "en": ("I take part", "Next", "Let chance decide and send", "Was that my true answer?"),
-    "fr": ("Je participe", "Suivant", "Tirer au sort et envoyer", "Était-ce ma vraie réponse"),
+    "en": ("I take part", "Next", "Let chance decide and send", "Show me what chance did"),
+    "fr": ("Je participe", "Suivant", "Tirer au sort et envoyer", "Voir ce que le hasard a fait"),
 }
 #: A question of every kind; the scale has eleven steps, and a refusal that is no step.
 EVERY = MANY.replace("from = 1\nto = 5", "from = 0\nto = 10\nrefusal = true")
@@ -122,7 +122,7 @@ def test_keyboard_and_screen_reader_go_through_every_question_in_its_order(write
     press_until("I take part")
     tab.keyboard.press("Enter")
     answers = {
-        1: ("radio", "No", "ArrowDown"),
+        1: ("radio", "Yes", "Space"),
         2: ("textbox", "How many hours did you sleep last night?", "ArrowUp"),
         3: ("radio", "0 – not at all", "ArrowRight"),
         4: ("checkbox", "bullying", "Space"),

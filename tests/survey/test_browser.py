@@ -19,7 +19,7 @@ from .browser import draw as send
 pytestmark = pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
 
 #: The button that shows whether chance changed the answer.
-TRUE = "Was that my true answer? (Look when nobody else does.)"
+TRUE = "Show me what chance did to my answer (only when nobody is watching)"
 
 
 def page_of(survey, **options):
@@ -750,9 +750,9 @@ def test_the_page_can_be_used_by_keyboard_alone(one, visit, collector):
     press_until("button", browsers.TAKE_PART)
     tab.keyboard.press("Enter")
     assert tab.evaluate("document.activeElement.tagName") in ("H1", "H2")
-    press_until("radio", "No")
+    press_until("radio", "Yes")
     tab.keyboard.press("ArrowDown")
-    assert tab.get_by_label("Yes", exact=True).is_checked()
+    assert tab.get_by_label("No", exact=True).is_checked()
     press_until("button", browsers.DRAW)
     tab.keyboard.press("Enter")
     tab.get_by_role("heading", name="sent and counted").wait_for()

@@ -141,11 +141,20 @@ def test_a_person_draws_a_code_from_a_file_hands_it_in_and_learns_what_it_says(o
     tab.get_by_role("heading", name="Thank you").wait_for()
     label = ("No", "Yes")[int(reading.report.columns["drinks"])]
     assert f"To “Have you drunk alcohol this week?” your code says “{label}”." in text(tab)
-    tab.get_by_role("button", name="Was that my true answer?").click()
+    tab.get_by_role("button", name="Show me what chance did").click()
     assert ("Chance left your answer as it was." if label == "Yes" else "Chance changed your answer.") in text(tab)
     tab.reload()
     assert code_of(tab) == code
-    assert tab.get_by_role("button", name="Was that my true answer?").count() == 0
+    assert tab.get_by_role("button", name="Show me what chance did").count() == 0
+    assert "It no longer knows your true answer" in text(tab)
+
+
+def test_yes_stands_before_no(one, open_file):
+    tab = open_file(one)
+    tab.get_by_role("button", name="I take part").click()
+    tab.get_by_role("radio").first.wait_for()
+    above = [tab.get_by_role("radio", name=name).bounding_box()["y"] for name in ("Yes", "No")]
+    assert above == sorted(above)
 
 
 def test_the_picture_on_the_screen_is_the_code(one, open_file, tmp_path):
@@ -412,9 +421,9 @@ def test_no_screen_with_codes_breaks_a_rule_of_axe_or_is_wider_than_a_phone(sche
 
 def test_the_page_speaks_french_and_changes_language_with_the_code_on_it(write, open_file):
     tab = open_file(write(MANY), locale="fr")
-    assert "Vous pouvez dire non." in unfolded(tab)
+    assert "Vous pouvez encore arrêter plus tard" in unfolded(tab)
     tab.get_by_role("button", name="English").click()
-    assert "You may say no." in unfolded(tab)
+    assert "You can still stop later" in unfolded(tab)
 
 
 def test_a_code_is_copied_with_its_hyphens(one, open_file):

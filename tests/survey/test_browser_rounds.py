@@ -81,7 +81,7 @@ def test_a_person_answers_once_in_an_epoch_and_its_rounds_send_from_the_memo(ans
     assert second.get_by_role("radio").count() == 0
     assert "If you take part now: 84 %, at most (ε = 1.642)." in text(second)
     again(second)
-    assert second.get_by_role("button", name="Was that my true answer?").count() == 0
+    assert second.get_by_role("button", name="Show me what chance did").count() == 0
     assert "could now think 84 %, at most (ε = 1.642)" in text(second)
     asked = panel.claim_body.parse(collector.bodies[2])
     assert asked == panel.claim_body.parse(claim)._replace(round=2)

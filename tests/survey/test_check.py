@@ -50,7 +50,7 @@ UNWISE = {
         WISE,
         "people = 1000",
         "people = 30",
-        "will be known to ± 39 % .* ask 450 people, or take a larger epsilon, which protects",
+        "known to ± 39 points only. A result of 50 % .* 11 % to 89 %.* ask 450 people, or take a larger epsilon, which",
     ),
     "nobody knows how many": (WISE, "people = 1000", "", "does not say how many"),
     "a gate beyond all people": (WISE, "people = 1000", "people = 1000\nshown_from = 2000", "nothing would be shown"),
@@ -78,3 +78,27 @@ def test_what_is_unwise_is_said_with_what_to_do(case, write):
 
 def test_nothing_is_said_against_a_wise_survey(write):
     assert write(WISE).check().warnings == []
+
+
+def test_the_last_line_is_a_verdict(write):
+    verdicts = {
+        WISE: "Verdict: nothing speaks against asking.",
+        WISE.replace("people = 1000", "people = 30"): "Verdict: you can ask. First weigh what is marked unwise.",
+        WISE.replace("epsilon = 1.0", "epsilon = 4.0"): "Verdict: do not ask yet. First see to what is marked change.",
+        WISE.replace("people = 1000", "people = 5"): "Verdict: do not ask yet. First see to what is marked change.",
+    }
+    for text, verdict in verdicts.items():
+        assert write(text).check().table().notes[-1] == verdict
+
+
+def test_codes_have_no_last_step_to_warn_of(write):
+    """They are collected together; what becomes of them is tested with a class."""
+    people = WISE.replace("people = 1000", "people = 1008")
+    assert "last 8 answers" in " ".join(write(people).check().warnings)
+    assert write(f'channel = "codes"\n{people}').check().warnings == []
+
+
+def test_pairs_of_codes_with_one_id_are_named_only_where_they_matter(write):
+    few, many = write(ONE), write(ONE.replace("people = 30", "people = 1000"))
+    assert "one id" not in " ".join(few.check().table().notes)
+    assert "0.03 pairs have codes with one id on average" in " ".join(many.check().table().notes)

@@ -16,8 +16,8 @@ def prints(survey, address="https://school.example/class.html"):
     return Handouts(survey, survey.page(code=True), address)
 
 
-@pytest.mark.parametrize(("text", "slips"), [(ONE, 30), (MANY, 200), (LONG, SLIPS)])
-def test_a_slip_has_a_box_for_every_character_and_there_is_one_for_each_person(write, text, slips) -> None:
+@pytest.mark.parametrize(("text", "slips"), [(ONE, 33), (MANY, 220), (LONG, SLIPS + 3)])
+def test_a_slip_has_a_box_for_every_character_and_there_are_some_to_spare(write, text, slips) -> None:
     survey = write(text)
     for language in survey.languages:
         page = prints(survey).slips(language).decode()
@@ -25,6 +25,24 @@ def test_a_slip_has_a_box_for_every_character_and_there_is_one_for_each_person(w
         assert page.count("<i></i>") == slips * survey.codes.length
         assert page.count("<span>") == slips * -(-survey.codes.length // 4)
         assert survey.wording[language]["print_slip"] in page
+        assert page.count("<td>I, L → <b>1</b></td><td>O → <b>0</b></td><td>U → <b>V</b></td>") == slips
+        assert page.count(survey.wording[language]["print_slip_name"]) == slips
+
+
+def test_the_table_of_letters_is_how_codes_are_read() -> None:
+    from bruit.survey.codes import digits_of
+    from bruit.survey.handouts import _INSTEAD
+
+    assert all(
+        digits_of(letter) == digits_of(character) for letters, character in _INSTEAD for letter in letters.split(", ")
+    )
+    assert digits_of("I") != digits_of("0")
+
+
+def test_a_translation_from_before_there_was_a_line_for_a_name_has_none(one) -> None:
+    known = {name: own for name, own in one.wording["en"].items() if name != "print_slip_name"}
+    object.__setattr__(one, "wording", {"en": known})
+    assert 'class="name"' not in prints(one).slips("en").decode()
 
 
 def test_the_number_of_slips_may_be_given(one) -> None:

@@ -283,7 +283,7 @@ def test_the_command_writes_a_sheet_beside_the_survey(tmp_path, monkeypatch) -> 
     path.write_text(MANY, encoding="utf-8")
     assert "sheet: class.sheet.fr.html" in run("survey", "sheet", "class.toml", "--language", "fr")
     assert (tmp_path / "class.sheet.fr.html").read_bytes() == Survey.load(path).sheet("fr")
-    assert "--force" in run("survey", "sheet", "class.toml", "--language", "fr", code=2)
+    assert "-o class.sheet.fr.html!" in run("survey", "sheet", "class.toml", "--language", "fr", code=2)
     run("survey", "sheet", "class.toml", "--language", "fr", "--channel", "codes", "--force")
     assert (tmp_path / "class.sheet.fr.html").read_bytes() == Survey.load(path).sheet("fr", channel="codes")
     run("survey", "sheet", "class.toml", "--links", "-o", "other.html")

@@ -110,6 +110,11 @@ REFUSED = {
     "no name": ('name = "drinks"', "", 'name = "drinks"'),
     "a name with a space": ('"drinks"', '"drinks much"', "letters, digits"),
     "an unknown kind": ('"yes-no"', '"yes_no"', "Did you mean 'yes-no'"),
+    "a key of the survey below a question": (
+        "kind =",
+        'channel = "codes"\nkind =',
+        r"channel belongs to the whole survey: move it above the first \[\[question\]\]",
+    ),
     "labels of a yes or no": ("kind =", 'labels = ["a", "b"]\nkind =', "'labels' is no key here"),
     "only questions in clear": ("kind =", "clear = true\nkind =", "not sent in clear"),
     "a flag in quotes": ("kind =", 'refusal = "yes"\nkind =', "refusal must be true or false"),

@@ -18,11 +18,11 @@ from sklearn.base import BaseEstimator
 
 import bruit
 from bruit import Grid, Guarantee, Plan, Schema, datasets, learning, releases
-from bruit.collection import Repeat, compare
+from bruit.collection import LongitudinalMean, Repeat, compare
 from bruit.domains import Attribute
 from bruit.learning import search_cost
 from bruit.numbers import BoundedLaplace, Duchi, Hybrid, Piecewise, SquareWave, Staircase
-from bruit.oracles import Repeated
+from bruit.oracles import LongitudinalHashing, Repeated
 from bruit.tables import Described, Table, Tabular
 from bruit.tables.facts import facts_table
 
@@ -46,7 +46,7 @@ PLAIN = {
     "RawTally": "raw counts show nothing",
     "Term": _ROW, "WaldTest": _ROW, "Risk": _ROW, "Transcript": _ROW, "Worst": _ROW, "Comparison": _ROW,
     "Choice": _ROW, "TableContrast": _ROW, "RoundContrast": _ROW, "Independence": _ROW, "MedianEstimate": _ROW,
-    "Prospect": _ROW, "PowerBounds": _ROW,
+    "Prospect": _ROW, "PowerBounds": _ROW, "PanelChoice": _ROW,
     "Answers": "a mapping of estimates, each of which has HTML", "ConsistentTables": "a mapping of tables with HTML",
     "GroupDesign": "two words in a row of a comparison of groups",
     "DatasetColumn": "a line of a data set's description", "CatalogueEntry": "a line of the list of data sets",
@@ -168,6 +168,8 @@ SAMPLES: dict[str, Callable[[], Any]] = {
         for kind in (BoundedLaplace, Staircase, Duchi, Piecewise, Hybrid, SquareWave)
     },
     "panel": lambda: Repeated(bruit.oracle("GRR", epsilon=1.0, labels=LABELS), epoch=2.0),
+    "longitudinal hashing": lambda: LongitudinalHashing(bruit.oracle("OLH", epsilon=1.0, labels=LABELS), 2.0),
+    "longitudinal mean": lambda: LongitudinalMean(Duchi(epsilon=1.0, bounds=(0, 24)), 2.0),
     "plan": lambda: Plan({HOSTILE: LABELS, "age": Grid(18, 90)}, epsilon=1.0, public={f"in {HOSTILE}": LABELS}),
     "plan of rounds": lambda: Plan({HOSTILE: LABELS}, epsilon=1.0, repeat=Repeat(3, epoch_epsilon=2.0)),
     "schema": lambda: Schema([Attribute(HOSTILE, LABELS, public=True), Attribute("age", Grid(18, 90))]),

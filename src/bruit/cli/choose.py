@@ -32,7 +32,11 @@ def choose(
     ] = None,
     published: Annotated[
         bool,
-        typer.Option("--published", help="Add the papers' calibration, which does not hold ε for a person."),
+        typer.Option(
+            "--published",
+            help="Methods: add the papers' calibration, which does not hold ε for a person. With --rounds: the papers' "
+            "protocols by name (L-OSUE, L-GRR …).",
+        ),
     ] = False,
     epoch_epsilon: Annotated[
         float | None, typer.Option(help="Ask the same people again: the most that all reports of an epoch may tell.")
@@ -48,7 +52,8 @@ def choose(
     With --k, mechanisms. Shown for each: its error; how many times that of the best; the half-width of a 95 % interval;
     the bytes of a report; about how many steps the collector needs; how often the best guess of a person's answer is
     right; and by how many people's worth a dishonest report can raise an answer. With rounds also what two reports of
-    an epoch cost, and how often the best guess from all of them is right.
+    an epoch cost, and how often the best guess from all of them is right. With rounds and --published, the protocols of
+    the literature by name: their variance, what one report and all rounds really tell, and what a person stores.
 
     With questions, methods. Shown for each: the half-width of a 95 % interval of a frequency; its variance as a
     multiple of the best; the ε of a person and of one attribute; whether it hides which attribute is true; and how
@@ -59,13 +64,17 @@ def choose(
         "--frequency": frequency, "--criterion": criterion, "--epoch-epsilon": epoch_epsilon, "--rounds": rounds,
         "--figure": figure,
     }  # fmt: skip
-    methods = {"--method": method or None, "--unit": unit, "--published": published or None}
+    methods = {"--method": method or None, "--unit": unit}
     if (k is None) == (not question):
         raise ParameterError(
             "Say what to rank: mechanisms with --k 10, or methods with several questions, as in sex=F,M smokes=no,yes."
         )
     if k is not None:
         _check_idle(methods, "several questions")
+    if k is not None and published:
+        _check_idle({"--frequency": frequency, "--criterion": criterion, "--figure": figure}, "--k without --published")
+        table = _protocols(k, epsilon, n, epoch_epsilon, rounds)
+    elif k is not None:
         table = _mechanisms(k, epsilon, n, frequency, criterion, epoch_epsilon, rounds, figure)
     else:
         _check_idle(mechanisms, "one question with --k")
@@ -99,6 +108,16 @@ def _mechanisms(
 
         _options.save_figure(figures.plot_variance(k=k, n=n), figure)
     return ranked.table()
+
+
+def _protocols(k: int, epsilon: float, n: int, epoch_epsilon: float | None, rounds: int | None) -> Table:
+    from bruit.oracles import choose_panel
+
+    if epoch_epsilon is None or rounds is None:
+        raise ParameterError(
+            "--published with --k is for rounds: add --epoch-epsilon 2 --rounds 12, or leave --published out."
+        )
+    return choose_panel(k, epsilon, n, epoch_epsilon=epoch_epsilon, rounds=rounds).table()
 
 
 def _methods(

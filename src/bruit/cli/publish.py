@@ -42,7 +42,8 @@ def publish(
     """Publish what a file says: read the table once, book once, and save JSON, CSV, Parquet and a page with figures.
 
     Run again, it shows what was published and spends nothing. A changed file pays only for what is new: statistics that
-    are paid for are kept, with their date. After a kill it goes on where it can: what is booked is not booked again.
+    are paid for are kept, with their date. Where the file raises ε, they are refined for the difference. After a kill
+    it goes on where it can: what is booked is not booked again.
     """
     from bruit.publications import Publication
 
@@ -55,7 +56,10 @@ def publish(
     if dry_run:
         _foresee(publication, again or [], output, as_json=as_json)
         return
+    remarks = _remarks(publication, again or [])
     published = _published(publication, again or [], engine)
+    for remark in remarks:
+        console.note(remark)
     if as_json:
         console.print_json(published.to_json())
         return
@@ -89,6 +93,13 @@ def _foresee(publication: Publication, again: list[str], output: Path | None, *,
     if path.suffix in (".csv", ".parquet") and not path.exists():
         console.warn(f"there is no table {publication.table}.")
     console.note("no data were read: whether the columns are there is seen when it runs.")
+
+
+def _remarks(publication: Publication, again: list[str]) -> list[str]:
+    """What the file asks for and cannot have."""
+    from bruit.publications.bill import bill_of
+
+    return bill_of(publication, publication.open_ledger(start=False), again).remarks()
 
 
 def _published(publication: Publication, again: list[str], engine: str) -> Published:

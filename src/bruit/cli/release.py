@@ -192,6 +192,8 @@ def release(
     if kept is None:
         if once is not None:  # before a large file is read; the ledger has the last word
             once.check(again=again)
+            if not _engine.is_spark(engine):
+                once.watch(_options.read(file, text).text)
         with (
             translated(MissingError, lambda error: _gaps(error, whole)),
             _engine.opened(engine, csv) as reads,

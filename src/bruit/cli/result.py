@@ -1,4 +1,4 @@
-"""`bruit result`: show a result again, all of it, for nothing."""
+"""`bruit result`: show a result again, all of it, for nothing; or refine it, for more ε."""
 
 from __future__ import annotations
 
@@ -26,6 +26,18 @@ def result(
     level: Annotated[
         float, typer.Option(help="How often the intervals cover the truth: 0.5, 0.8, 0.9, 0.95 or 0.99.")
     ] = 0.95,
+    refine: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TABLE",
+            help="Pay for a second draw from the same file, and combine both: counts, histograms, sums, means, "
+            "variances and tables. Needs --epsilon.",
+        ),
+    ] = None,
+    epsilon: Annotated[
+        float | None, typer.Option("--epsilon", "-e", help="What the second draw of --refine costs.")
+    ] = None,
+    delta: Annotated[float | None, typer.Option(help="The δ of the second draw; by default that of the first.")] = None,
     rows: Annotated[int, typer.Option("--show", help="How many rows to show; 0 for all.")] = 0,
     output: Annotated[
         Path | None,
@@ -38,9 +50,10 @@ def result(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Show a result again. It spends nothing.
+    """Show a result again. It spends nothing, unless it is refined.
 
-    Results of `bruit release` and `bruit limits` are saved beside their ledger, whole.
+    Results of `bruit release` and `bruit limits` are saved beside their ledger, whole. With --refine, a second draw of
+    the same statistic of the same file is booked, and both are combined.
     """
     from bruit.releases import LimitsChoice
     from bruit.releases.kept import document
@@ -51,6 +64,12 @@ def result(
     if target is not None:
         _kept.check_result_file(target)
         _options.check_free(target, "", replaces=replaces)
+    if refine is not None:
+        entry = _refined(file, entry, refine, epsilon, delta)
+    elif epsilon is not None or delta is not None:
+        raise ParameterError(
+            "--epsilon and --delta are what a second draw costs: name its table, as in --refine TABLE."
+        )
     path = file if entry is None else result_file(open_ledger(file), entry)
     saved = _load(path)
     if target is not None:
@@ -62,6 +81,26 @@ def result(
     else:
         again = shlex.join(["bruit", "result", str(file), *([] if entry is None else [str(entry)])])
         _kept.tell(saved, rows, level, again=again)
+
+
+def _refined(file: Path, entry: int | None, table: Path, epsilon: float | None, delta: float | None) -> int:
+    """The entry of the refined result, which is drawn now unless it is there."""
+    from bruit.releases.refining import refine_once
+
+    if entry is None:
+        raise ParameterError("--refine needs a ledger, and which of its results: bruit result LEDGER 0 --refine TABLE.")
+    if epsilon is None:
+        raise ParameterError("Say what the second draw costs, as in --epsilon 0.5.")
+    ledger = open_ledger(file)
+    result_file(ledger, entry)
+    kept = refine_once(ledger, entry, table, epsilon, delta=delta)
+    if kept.is_new:
+        console.note(f"refined: entry {kept.entry}, result: {_kept.near(kept.path)}")
+    else:
+        console.note(f"refined before, on {kept.date[:16].replace('T', ' ')} UTC: nothing was spent.")
+    for amount in ledger.amounts[:1]:
+        console.note(f"ledger: {amount}")
+    return kept.entry
 
 
 def _write(saved: Results | LimitsChoice, path: Path, level: float) -> None:

@@ -8,6 +8,7 @@ from bruit.collection.comparing import Comparison, Comparisons, compare
 from bruit.collection.cross_tables import TAB
 from bruit.collection.fake import RSFD, RSRFD
 from bruit.collection.groups import GroupAnswers
+from bruit.collection.longitudinal_mean import LongitudinalMean
 from bruit.collection.method import Method, Settled, Task
 from bruit.collection.named import METHODS
 from bruit.collection.one import One
@@ -33,6 +34,7 @@ __all__ = [
     "GroupAnswers",
     "GroupComparison",
     "GroupDesign",
+    "LongitudinalMean",
     "Method",
     "One",
     "Panel",

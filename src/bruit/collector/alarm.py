@@ -1,6 +1,6 @@
 """Do the reports of a survey follow the law of their plan? An exact test, whatever the people truly answered.
 
-Each report supports a value with a probability that lies between two fractions of the law, whoever sent it. So the
+Each report supports a value with a probability that lies between two fractions of the law, for every sender. So the
 number of reports that support it lies between two binomial variables, and a number far outside both is evidence that
 reports were not drawn as the page draws them. ``alarm.proof.md`` has the argument.
 """

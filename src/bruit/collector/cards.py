@@ -13,7 +13,7 @@ from bruit.collector import explanations
 from bruit.collector.bars import Row, is_mean, local, main_rows, percent, rows
 from bruit.collector.explanations import Dots, Why
 from bruit.collector.results import Group, QuestionResult, SurveyResults
-from bruit.collector.sentences import answers, headline, hidden_question, label, leaves_open, quoted_lead
+from bruit.collector.sentences import answers, headline, hidden_question, label, leaves_open, quoted_lead, respondents
 from bruit.pages import isolated
 from bruit.survey import Survey
 from bruit.survey.question import Question
@@ -49,6 +49,8 @@ class ResultCard:
         The attributes of the plan that it shows, and the round; None for all rounds.
     text, lead, reports
         The question, its result in a sentence, and how many people reported on it where that is not everybody.
+    own
+        The same for those who answered, in people; empty where that is not estimated.
     rows, table
         The bars, and the table with all values.
     hidden
@@ -71,6 +73,7 @@ class ResultCard:
     rows: tuple[Row, ...]
     table: tuple[Row, ...]
     hidden: tuple[str, ...]
+    own: str = ""
     beyond_scale: str = ""
     notes: tuple[str, ...] = ()
     groups: tuple[GroupCard, ...] = ()
@@ -130,6 +133,7 @@ class _Maker(NamedTuple):
             rows=bars,
             table=table,
             hidden=hidden,
+            own=respondents(self.survey, first, self.words, self.own),
             beyond_scale=beyond_scale(table, first.answer, first.n or 0, self.words),
             notes=tuple(self._notes(shown)),
             groups=tuple(self._groups(parts)),

@@ -1,9 +1,9 @@
 """Codes that people handed in, counted in a store as reports are, and each of them once.
 
 The store keeps the hash of a code's id and of the whole code until the survey is closed, then neither. These hashes
-are no secret: an id is short, so that whoever has the store can try all codes and read each single report, as whoever
-has the file can. Of a submitter nothing is kept: among the codes of one submitter the one that the store knows already
-counts, or the first, so that a file that grows can be collected again as long as it keeps its old rows.
+are no secret: an id is short, so that a reader of the store can try all codes and read each single report, as a
+reader of the file can. Nothing is kept of a submitter: of the codes of one submitter the one that the store knows
+counts, or the first. So a file that grows can be collected again as long as it keeps its old rows.
 """
 
 from __future__ import annotations
@@ -43,30 +43,30 @@ class Collected:
     before
         Those that were counted when files were collected before.
     twice
-        Further copies of a code.
+        Further copies of a code, by where they stand.
     mistyped
-        Those that are no code, by where they stand.
+        Those that are no code.
     other_text, other_survey
         How many are of another text of this survey, and of another survey.
     set_aside
         Those whose id another code has: two people by chance, or somebody who changed a code.
     further
-        How many more codes there are of submitters of whom one counts.
+        Other codes of submitters of whom one counts.
     nameless
-        How many have no submitter, where one is asked for.
+        Those without a submitter, where one is asked for.
     without
         How many rows have no code.
     """
 
     counted: int = 0
     before: int = 0
-    twice: int = 0
+    twice: list[Place] = field(default_factory=list)
     mistyped: list[Place] = field(default_factory=list)
     other_text: int = 0
     other_survey: int = 0
     set_aside: list[Place] = field(default_factory=list)
-    further: int = 0
-    nameless: int = 0
+    further: list[Place] = field(default_factory=list)
+    nameless: list[Place] = field(default_factory=list)
     without: int = 0
 
     @property
@@ -117,7 +117,7 @@ def collect(
         elif known[ident] != body:
             collected.set_aside.append(code.place)
         elif ident in again:  # two submitters handed in one code
-            collected.twice += 1
+            collected.twice.append(code.place)
         else:
             again.add(ident)
             collected.before += 1
@@ -170,7 +170,7 @@ def _distinct(codes: Sequence[_Code], collected: Collected) -> list[_Code]:
     for code in codes:
         key = (code.row.submitter, code.arrival.entry)
         if key in seen:
-            collected.twice += 1
+            collected.twice.append(code.place)
         else:
             seen.add(key)
             distinct.append(code)
@@ -184,12 +184,13 @@ def _of_submitters(codes: Sequence[_Code], known: dict[bytes, bytes], collected:
         if code.row.submitter:
             by_submitter[code.row.submitter].append(code)
         else:
-            collected.nameless += 1
+            collected.nameless.append(code.place)
     chosen = []
     for own in by_submitter.values():
         before = [code for code in own if known.get(code.arrival.entry.id) == code.arrival.entry.body]
-        chosen.append((before or own)[0])
-        collected.further += len(own) - 1
+        counts = (before or own)[0]
+        chosen.append(counts)
+        collected.further += [code.place for code in own if code is not counts]
     return chosen
 
 
@@ -201,7 +202,7 @@ def _commit(store: Store, open_survey: OpenSurvey, codes: Sequence[_Code], colle
         if outcome is Outcome.COUNTED:
             collected.counted += 1
         elif outcome is Outcome.REPEATED:  # as above, and among new ones
-            collected.twice += 1
+            collected.twice.append(code.place)
         elif outcome is Outcome.OTHER_BYTES:
             collected.set_aside.append(code.place)
         else:

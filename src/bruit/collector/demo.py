@@ -22,7 +22,7 @@ from bruit.survey import Survey
 __all__ = ["Demo", "DemoError", "opened", "respond", "running", "tried", "truth"]
 
 NAME = "demo"
-#: Of twenty simulated people, so many drink in each class.
+#: How many of twenty simulated people drink, in each class.
 _DRINKERS = {"A": 5, "B": 9}
 
 
@@ -109,7 +109,7 @@ def respond(demo: Demo, port: int, people: int) -> None:
 
 
 def truth(people: int) -> int:
-    """How many of so many simulated people truly say yes."""
+    """How many of the simulated people truly say yes."""
     return sum(_answers(person)["drinks"] == "Yes" for person in range(people))
 
 

@@ -97,7 +97,7 @@ class Intake:
         return await asyncio.get_running_loop().run_in_executor(self._writer, commit, self._store, together)
 
     def _settle_soon(self, number: int) -> None:
-        """Empty the journal a while after so many reports were committed."""
+        """Empty the journal a while after reports were committed."""
         self._recent += number
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(SETTLE, self._settle)
@@ -121,7 +121,7 @@ class Intake:
                 outcomes = None
             self._settle_soon(len(together))
             for place, waiting in enumerate(together):
-                if not waiting.future.done():  # whoever waited may have hung up
+                if not waiting.future.done():  # the client may have hung up
                     _settle(waiting.future, None if outcomes is None else outcomes[place])
 
 

@@ -75,7 +75,7 @@ def network(address: str) -> str:
 
 
 class SurveyLimit:
-    """A limit for a whole survey: so many requests per second, and a reserve of ten seconds' worth.
+    """A limit for a whole survey: requests per second, and a reserve of ten seconds' worth.
 
     >>> limit = SurveyLimit(1, clock=lambda: 0.0)
     >>> sum(limit.allows() for _ in range(50))

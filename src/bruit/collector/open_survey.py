@@ -182,7 +182,7 @@ def document(path: Path) -> str:
 
 
 def _read(text: str) -> Survey:
-    """The inverse of `document`, in memory: whoever made the store chose the names in it, so none is a path."""
+    """The inverse of `document`, in memory: the maker of the store chose the names in it, so none is a path."""
     files = documents.parsed(text, "survey")
     if not isinstance(files, dict) or not all(isinstance(content, str) for content in files.values()):
         raise FormatError("It must be texts by the names of their files.")

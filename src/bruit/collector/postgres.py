@@ -1,10 +1,10 @@
 """The store in PostgreSQL, for several server processes: locks are taken in one order, so that none waits forever.
 
 Rows of PostgreSQL carry the number of the transaction that wrote them and stand in the order of writing. So when a
-survey closes, its ids and links are written anew in the order of their hashes, all by one transaction.
+survey closes, its ids and links are rewritten in the order of their hashes, all by one transaction.
 
 A database may be shared. Before the tables are used, they are compared with those that bruit makes: a view, a trigger,
-a rule or a default of somebody else would run with the rights of whoever looks.
+a rule or a default of somebody else would run with the rights of the reader.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class PostgresStore(SqlStore):
     # Surveys.
 
     def _reorder(self, name: str) -> None:
-        """Rows stand in the order of writing: all are taken out and written anew."""
+        """Rows stand in the order of writing: all are taken out and written again."""
         for table, key in (("ids", "id"), ("links", "link")):
             self._run(f"CREATE TEMPORARY TABLE anew (LIKE {{{table}}}) ON COMMIT DROP")
             self._run(f"INSERT INTO anew SELECT * FROM {{{table}}} WHERE survey = ?", name)  # noqa: S608
@@ -87,7 +87,7 @@ class PostgresStore(SqlStore):
             self._run("DROP TABLE anew")
 
     def _tidy(self) -> bool:
-        """Write the tables anew, without rows that were deleted; the database waits until nobody reads them."""
+        """Rewrite the tables without rows that were deleted; the database waits until nobody reads them."""
         for table in (*OF_A_SURVEY, "surveys"):
             self._run(f"VACUUM FULL {{{table}}}")
         return True
@@ -139,7 +139,7 @@ class PostgresStore(SqlStore):
         return {bytes(link) for (link,) in self._run_exactly(query, name, list(links))}
 
     def _increase(self, name: str, increments: Increments) -> None:
-        # The first rows are those of whole rounds: whoever has one is alone with the counters of this round.
+        # The first rows are those of whole rounds: its holder is alone with the counters of this round.
         added = [[*key, count] for key, count in increments.items()]
         query = (
             "INSERT INTO bruit.tallies SELECT %s, stratum, round, cell, count "

@@ -24,12 +24,14 @@ from bruit.errors import ParameterError
 from bruit.estimation import Estimate, NumberEstimate, TableEstimate, Tally
 from bruit.oracles import Series
 from bruit.survey import Survey
-from bruit.tables import Table
+from bruit.tables import Table, counted
 
 __all__ = ["Group", "QuestionResult", "SurveyResults", "results"]
 
 #: How often intervals cover the truth.
 LEVEL = 0.95
+#: The most people of whom an estimate in people is stated, besides that in shares.
+CLASS = 200
 #: Of how many answers one is taken to be forged, where it is said what forged answers could have moved.
 ONE_IN = 20
 
@@ -77,11 +79,14 @@ class QuestionResult:
     groups
         The same for groups of people; none if it is hidden.
     now, promised
-        Half the width of the intervals: the widest one now, and what so many people as expected give; None if unknown.
+        Half the width of the intervals: the widest one now, and that of the expected number of people; None if unknown.
     forged
         How many of the reports are taken to be forged.
     moved
         By how much these could have moved an estimate; None for the margin of tables, of which no bound is stated.
+    respondents
+        The estimate for the people who answered and nobody else, whose interval is narrower; None unless they are few
+        and all of them reported on it.
     """
 
     name: str
@@ -93,11 +98,15 @@ class QuestionResult:
     promised: float | None = None
     forged: int = 0
     moved: float | None = None
+    respondents: Estimate | NumberEstimate | None = None
 
     @property
     def table(self) -> Table | None:
         """The estimate as a table."""
-        return None if self.answer is None else self.answer.table(LEVEL)
+        if self.answer is None:
+            return None
+        title = f"Answers to {self.name!r}, estimated from {counted(self.n or 0, 'report')}"
+        return replace(self.answer.table(LEVEL), title=title)
 
 
 @dataclass(frozen=True)
@@ -376,7 +385,16 @@ class _Round(NamedTuple):
             promised=promised,
             forged=forged,
             moved=alarm.largest_shift(plan, name) * forged / n if name in plan.mechanisms else None,
+            respondents=self._respondents(name),
         )
+
+    def _respondents(self, name: str) -> Estimate | NumberEstimate | None:
+        """The estimate for those who answered, where they are few enough to be thought of as a class."""
+        plan = self.survey.plan
+        if self.survey.has_rounds or self.whole.n > CLASS or plan.design.reported(name, self.whole) != self.whole.n:
+            return None
+        answer: Estimate | NumberEstimate = plan.estimate(self.whole, "people")[name]
+        return answer
 
     def _group(self, name: str, some: _People, *, is_shown: bool) -> Group:
         n = 0 if some.tally is None else self.survey.plan.design.reported(name, some.tally)

@@ -51,6 +51,7 @@ function show() {
     return button;
   }));
   main.querySelector(".place").textContent = filled(words.place, { place: place + 1, count: cards.length });
+  for (const name of [".previous", ".place", ".next"]) main.querySelector(name).hidden = cards.length < 2;
   main.querySelector(".previous").disabled = place === 0;
   main.querySelector(".next").disabled = place >= cards.length - 1;
   window.scrollTo(0, 0);

@@ -155,10 +155,10 @@ def _article(results: SurveyResults, language: str, *, public: bool) -> dict[str
         "cut": any(row.below or row.above for row in every),
         "held_back": held_back(results, words, for_asker=not public),
         "guarantee": words[_guarantee(survey)].format(
-            epsilon=f"{survey.plan.guarantee.epsilon:.7g}",
-            clear="; ".join(clear) or words["none"],
-            rounds=survey.rounds,
-        ),
+            epsilon=f"{survey.plan.guarantee.epsilon:.7g}", rounds=survey.rounds
+        )
+        + " "
+        + words["guarantee_clear" if clear else "guarantee_none"].format(clear="; ".join(clear)),
     }
 
 

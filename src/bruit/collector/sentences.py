@@ -25,6 +25,7 @@ __all__ = [
     "mean_numbers",
     "of_hundred",
     "quoted_lead",
+    "respondents",
     "sentence",
     "text",
 ]
@@ -87,6 +88,35 @@ def headline(survey: Survey, name: str, answer: Any, words: Mapping[str, str], o
     kind = f"{'chosen' if _choice(survey, name, own) else 'share'}_{'wide' if is_wide(*ends.tolist()) else 'only'}"
     numbers = of_hundred(float(answer.frequency[place]), ends.tolist(), words)
     return words[kind].format(answer=quoted_lead(survey, name, answer, words, own), **numbers) + "."
+
+
+def respondents(survey: Survey, question: QuestionResult, words: Mapping[str, str], own: str) -> str:
+    """How many of those who answered would say what the headline names; nothing where that is not estimated.
+
+    The interval is of the noise alone, so it is narrower than that for all people like them. Its ends are rounded to
+    whole people, outwards.
+
+    Parameters
+    ----------
+    survey, question
+        The survey, and what is shown of the attribute.
+    words, own
+        As for a sentence.
+    """
+    answer, n = question.respondents, question.n or 0
+    if answer is None or not hasattr(answer, "frequency"):
+        return ""
+    place = lead(survey, question.name, question.answer)
+    low, high = np.clip(np.asarray(answer.interval(LEVEL), float).reshape(-1, 2)[place], 0, 1).tolist()
+    if is_wide(low, high):
+        return ""
+    return words["own_chosen" if _choice(survey, question.name, own) else "own_share"].format(
+        n=n,
+        about=round(n * _inside(float(answer.frequency[place]))),
+        low=math.floor(n * low),
+        high=math.ceil(n * high),
+        answer=quoted_lead(survey, question.name, question.answer, words, own),
+    )
 
 
 def quoted_lead(survey: Survey, name: str, answer: Any, words: Mapping[str, str], own: str) -> str:
@@ -158,7 +188,7 @@ def _member(survey: Survey, group: Group, own: str) -> str:
 
 
 def answers(number: int, words: Mapping[str, str]) -> str:
-    """So many answers."""
+    """A number of answers, in words."""
     return words["answers_one" if number == 1 else "answers_many"].format(n=number)
 
 

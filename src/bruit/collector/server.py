@@ -45,7 +45,7 @@ _READ_TIME = 20.0
 _FRESH = 3.0
 #: How many bytes the body of every answer to a report has.
 ANSWER_BYTES = 160
-#: How many times longer a page of results is served than making it took, before it is made anew.
+#: How many times longer a page of results is served than making it took, before it is made again.
 _IDLE = 10
 #: How many surveys are held in memory.
 _MOST_DESKS = 200
@@ -269,7 +269,7 @@ class _Server:
         return Response(status_code=204, headers={**_NO_PAGE, **self._transport})
 
     async def results(self, request: Request) -> Response:
-        """The results, for whoever shows the token, or for everybody where the survey says so."""
+        """The results, for holders of the token, or for everybody where the survey says so."""
         try:
             self._check_transport(request.scope)
             if not self._addresses.allows(_address(request.scope)):
@@ -377,7 +377,7 @@ class _Server:
         return held
 
     async def _renew(self, name: str) -> _Held | None:
-        """The survey as the store has it now; whoever wants it meanwhile waits for the same."""
+        """The survey as the store has it now; requests meanwhile wait for the same."""
         opened = await asyncio.to_thread(self._store.survey, name)
         held = self._held.pop(name, None)
         if opened is None:
@@ -448,7 +448,7 @@ async def _body(scope: Scope, receive: Receive, length: int) -> bytes:
     more = True
     while more:
         message = await receive()
-        if message["type"] != "http.request":  # whoever sent it hung up
+        if message["type"] != "http.request":  # the client hung up
             raise _Refused(400)
         body += message.get("body", b"")
         more = message.get("more_body", False)

@@ -61,7 +61,7 @@ class Listening:
     proxy
         The addresses of a proxy that stands before it and speaks https, as in ``"127.0.0.1"``; None if there is none.
     address
-        What people type, up to the path, as in ``"https://survey.example.org"``; unless given, host and port.
+        What people type, up to the path, as in ``"https://survey.example.org"``; by default host and port.
     insecure_demo
         Whether plain http is served to other machines, where nobody vouches for the page.
 
@@ -124,10 +124,10 @@ class Listening:
 
 
 class _Listener(socket.socket):
-    """A socket that takes so many connections at once, and of one address so many; others are closed at once.
+    """A socket with a limit of connections, in all and of one address; others are closed at once.
 
-    They are counted here, where TLS has not begun: whoever never begins it holds a connection too. An address is held
-    as long as its connection.
+    They are counted here, where TLS has not begun: a client that never begins it holds a connection too. An address is
+    held as long as its connection.
     """
 
     def __init__(self, family: int, most_of_address: int) -> None:
@@ -246,7 +246,7 @@ def _protocol() -> type[asyncio.Protocol]:
 class _Buffered:
     """A transport that sends at once what is written within one step of the event loop.
 
-    An answer is written as its head and its body: two packets, and two wake-ups of whoever reads them.
+    An answer is written as its head and its body: two packets, and two wake-ups of the reader.
     """
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:

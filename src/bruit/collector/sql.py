@@ -123,7 +123,7 @@ class SqlStore(Store):
             self._run("UPDATE {surveys} SET token = ? WHERE name = ?", token, name)
 
     def close(self, name: str, *, whole: bool | None = None) -> None:
-        """Take no report any more, forget codes and links, and write tables anew in the order of their keys."""
+        """Take no report any more, forget codes and links, and rewrite tables in the order of their keys."""
         with self._transaction():
             self._run("UPDATE {surveys} SET closed = TRUE, whole = whole OR ? WHERE name = ?", bool(whole), name)
             self._run("DELETE FROM {ids} WHERE survey = ? AND id < ?", name, _AFTER_CODES)
@@ -136,12 +136,12 @@ class SqlStore(Store):
         if not self._tidy():
             raise StoreInUse(
                 f"The survey {name!r} is closed. But another program reads the store, or the disk is full, so that its "
-                "file could not be written anew, and still has an order in which reports came. End that program, then "
-                f"say it again: bruit survey close {name}."
+                "file could not be rewritten, and still has an order in which reports came. End that program, then run "
+                f"bruit survey close {name} again."
             )
 
     def delete(self, name: str) -> None:
-        """Delete everything about a survey, and write the tables anew without it; nothing where that cannot be done."""
+        """Delete everything about a survey, and rewrite the tables without it; nothing where that cannot be done."""
         if not self._is_alone():
             raise StoreInUse(
                 "Another program reads the store, so that what is deleted could not be overwritten. Nothing was "
@@ -215,7 +215,7 @@ class SqlStore(Store):
     def _forget_links(self, name: str) -> None:
         """Keep how many links there were, and how many are spent, under numbers in place of their hashes.
 
-        Whoever has the links could tell from the hashes who has answered.
+        The holder of the links could tell from the hashes who has answered.
         """
         issued, spent = self.links(name)
         numbers = [number.to_bytes(32, "big") for number in range(issued)]
@@ -275,7 +275,7 @@ class SqlStore(Store):
         """The tables, if there are none; an error if they are of another version, or something else."""
 
     def _reorder(self, name: str) -> None:
-        """Write the ids and links of a survey anew in the order of their hashes, where that is not their order."""
+        """Rewrite the ids and links of a survey in the order of their hashes, where that is not their order."""
 
     def _is_alone(self) -> bool:
         """Whether nobody keeps what is deleted from being overwritten."""
@@ -283,7 +283,7 @@ class SqlStore(Store):
 
     @abstractmethod
     def _tidy(self) -> bool:
-        """Write the tables anew, without what was deleted; whether it could be done."""
+        """Rewrite the tables without what was deleted; whether it could be done."""
 
 
 def _opened(row: Sequence[Any]) -> Opened:

@@ -92,7 +92,7 @@ class SqliteStore(SqlStore):
         return True
 
     def _tidy(self) -> bool:
-        """Write the file anew, without what was deleted and in the order of its keys; and empty the journal."""
+        """Rewrite the file without what was deleted and in the order of its keys; and empty the journal."""
         try:
             self._run("VACUUM")
         except StoreInUse:  # or the disk is full
@@ -111,7 +111,7 @@ class SqliteStore(SqlStore):
             os.close(handle)
 
     def settle(self) -> None:
-        """Empty the journal, without waiting for anybody who writes or reads: whoever counts reports would wait too."""
+        """Empty the journal, without waiting for anybody who writes or reads: counting reports would wait too."""
         connection = self._connection
         connection.execute("PRAGMA busy_timeout = 0")
         try:

@@ -3,8 +3,8 @@
 Of a report nothing is kept but what it adds to the counters, and two hashes: of its id, to know it again, and of the
 whole body, to tell a retry from another report under the same id. The id is 16 random bytes and part of the body, so
 that neither hash can be searched for a report. No column has an order of arrival or a time. But a commit of one report
-is one entry of a journal, and rows are written where there is room: whoever takes the files of a running store can
-connect a link with what was sent by it, and see who came before whom, until journal and file are written anew.
+is one entry of a journal, and rows are written where there is room: a thief of the files of a running store can
+connect a link with what was sent by it, and see who came before whom, until journal and file are rewritten.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ class Links(NamedTuple):
 class Store(ABC):
     """Surveys, ids, counters and links; each method is one transaction."""
 
-    #: Whether it is reached over a network, so that whoever waits for it should do something else meanwhile.
+    #: Whether it is reached over a network, so that a waiting process should do something else meanwhile.
     REMOTE: ClassVar[bool] = False
 
     # Surveys.
@@ -205,7 +205,7 @@ class Store(ABC):
 
     @abstractmethod
     def close(self, name: str, *, whole: bool | None = None) -> None:
-        """Take no report any more, forget the ids of codes and hashes of links, and write tables anew in hash order.
+        """Take no report any more, forget the ids of codes and hashes of links, and rewrite tables in hash order.
 
         Parameters
         ----------
@@ -408,7 +408,7 @@ class Store(ABC):
 
     @abstractmethod
     def _advance(self, name: str, round_number: int, step: int) -> None:
-        """Let the counters of a round be shown if so many answers to it came since the last time."""
+        """Let the counters of a round be shown if enough answers to it came since the last time."""
 
     @abstractmethod
     def _counters(self, name: str, *, shown: bool) -> Iterable[tuple[int, int, int, int]]:

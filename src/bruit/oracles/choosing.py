@@ -147,6 +147,8 @@ class OracleRanking(Ranking[Choice]):
         over = "" if self.rounds is None else f" of the mean over {counted(self.rounds, 'round')}"
         title = f"Oracles for {counted(self.n, 'person')}, by {_MEANING[self.criterion]}{over}"
         notes = [f"left out: {name} ({reason})" for name, reason in self.left_out.items()]
+        named = [f"{row.name} with memos is {_PUBLISHED[row.name]}" for row in self if row.name in _PUBLISHED]
+        notes += [] if self.rounds is None or not named else [f"{'; '.join(named)}: see choose_panel, or --published"]
         return Table(title, columns, notes, about, noun="oracle")
 
     @property
@@ -178,6 +180,9 @@ class OracleRanking(Ranking[Choice]):
 
 #: The field of a choice that each criterion looks at.
 _ERRORS: dict[Criterion, str] = {"rare": "rare", "total": "total", "frequency": "at_frequency"}
+
+#: Oracles that have a name of their own where the same people are asked again.
+_PUBLISHED = {"SUE": "L-SUE", "OUE": "L-OSUE"}
 
 _MEANING: dict[str, str] = {
     "rare": "the variance for a rare value (Var*)",

@@ -37,7 +37,7 @@ Rows: TypeAlias = Any
 _KNOWN_BY = "bruit.identity/1"
 #: How a number or boolean was spelt in memories that do not say so; as a text it is another person.
 _SPELT_BEFORE = re.compile(r"-?(0|[1-9][0-9]{0,15})\.0|True|False")
-_NO_PANEL = "panel must be a Repeated oracle, or a plan with rounds."
+_NO_PANEL = "panel must be a Repeated oracle, a LongitudinalHashing design, or a plan with rounds."
 _DAMAGED = "This memory was damaged: it has a memo or report that its design does not have."
 
 
@@ -102,7 +102,8 @@ class Memory:
     path
         The file, which `create` has made.
     panel
-        The design: a `Repeated` oracle, or a plan with rounds. A memory of another is refused.
+        The design: a `Repeated` oracle, a `LongitudinalHashing` design, or a plan with rounds. A memory of another is
+        refused.
 
     Guarantee
     ---------
@@ -154,7 +155,8 @@ class Memory:
         ----------
         value
             The value of the person, or for a plan the record, as ``{"smokes": "yes"}``; looked at in the first report
-            of an epoch only, unless the design follows changes. Then the file also has the values themselves.
+            of an epoch only, unless the design follows changes. Then the file also has the values themselves,
+            except for a `LongitudinalHashing` design.
         round
             The number of the round: within the epoch, or for a plan counted from 1 through all epochs.
         epoch
@@ -192,29 +194,36 @@ class Memory:
             kept = [
                 histories.setdefault(name, {}).setdefault(str(epoch), {"memo": None, "reports": {}}) for name in names
             ]
-            following = bool(getattr(self.panel, "follow_changes", False))
             late = [place for place, history in enumerate(kept) if str(round) not in history["reports"]]
-            if following:
-                first, texts = late, self._followed(values, names, kept, late, when=(epoch, round), rng=rng)
-            else:
-                first = self._draw_memos(values, names, kept, epoch, rng)
-                texts = [kept[place]["memo"] for place in late]
             if late:
-                memos = self._rows(texts)
+                memos = self._memos(values, names, kept, late, when=(epoch, round), rng=rng)
                 words = self._words(rng, "report", [names[place] for place in late], epoch, round)
                 for place, row in zip(late, _texts(self.panel.report(memos, words)), strict=True):
                     kept[place]["reports"][str(round)] = row
-            if first or late:
                 _write(self._file, self.panel.digest, histories)
-            return self._rows([history["reports"][str(round)] for history in kept])
+            return self._rows([history["reports"][str(round)] for history in kept], self.panel.form)
+
+    def _memos(
+        self, values: Any, names: list[str], kept: list[dict[str, Any]], late: list[int], *, when: Any, rng: Randomness
+    ) -> Rows:
+        """The memos that those show who have not reported; what is missing is drawn."""
+        stored_form = getattr(self.panel, "memo_form", None)
+        if stored_form is None and getattr(self.panel, "follow_changes", False):
+            return self._rows(self._followed(values, names, kept, late, when=when, rng=rng), self.panel.form)
+        self._draw_memos(values, names, kept, when[0], rng)
+        texts = [kept[place]["memo"] for place in late]
+        if stored_form is None:
+            return self._rows(texts, self.panel.form)
+        selecting: Any = self.panel
+        return selecting.select(self._rows(texts, stored_form), self.panel.encode(_some(values, late, len(names))))
 
     def _draw_memos(
         self, values: Any, names: list[str], kept: list[dict[str, Any]], epoch: int, rng: Randomness
-    ) -> list[int]:
-        """Memos for those who have none, from their values alone; and who they are."""
+    ) -> None:
+        """Memos for those who have none, from their values alone."""
         first = [place for place, history in enumerate(kept) if history["memo"] is None]
         if not first:
-            return first
+            return
         codes = self.panel.encode(_some(values, first, len(names)))
         columns = codes.values() if isinstance(codes, Mapping) else [codes]
         if any(len(column) != len(first) for column in columns):
@@ -222,14 +231,11 @@ class Memory:
         words = self._words(rng, "memo", [names[place] for place in first], epoch, 0)
         for place, row in zip(first, _texts(self.panel.remember(codes, words)), strict=True):
             kept[place]["memo"] = row
-        return first
 
     def _followed(
         self, values: Any, names: list[str], kept: list[dict[str, Any]], late: list[int], *, when: Any, rng: Randomness
     ) -> list[Any]:
         """The memos of the current values of those who have not reported; a value that is new to a person draws one."""
-        if not late:
-            return []
         encoded = self.panel.encode(_some(values, late, len(names)))
         (codes,) = encoded.values() if isinstance(encoded, Mapping) else (encoded,)
         if len(codes) != len(late):
@@ -275,9 +281,8 @@ class Memory:
             raise FormatError(_DAMAGED)
         return _Histories(people, by_key=body.get("names") == _KNOWN_BY)
 
-    def _rows(self, texts: list[Any]) -> Rows:
-        """Memos or reports, from their bytes."""
-        form = self.panel.form
+    def _rows(self, texts: list[Any], form: Any) -> Rows:
+        """Memos or reports of this form, from their bytes."""
         with translated((ValueError, TypeError, KeyError), lambda _: FormatError(_DAMAGED)):
             if isinstance(form, Mapping):
                 rows: Rows = {name: _array(own, [text[name] for text in texts]) for name, own in form.items()}

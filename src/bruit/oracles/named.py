@@ -22,7 +22,7 @@ NAMES: dict[str, str] = _ORACLES.meanings
 NAMES["Warner"] = "randomised response for two values; without an epsilon, the survey with two coins (ln 3)"
 for _name, _kind, _meaning, _also in (
     ("GRR", RandomizedResponse, "generalised randomised response, also called kRR or direct encoding", ("kRR", "DE")),
-    ("SUE", UnaryEncoding, "symmetric unary encoding, also called basic RAPPOR", ("RAPPOR",)),
+    ("SUE", UnaryEncoding, "symmetric unary encoding, one report of basic RAPPOR", ()),
     ("OUE", UnaryEncoding, "optimised unary encoding", ()),
     ("UE", UnaryEncoding, None, ()),
     ("BLH", LocalHashing, "binary local hashing", ()),
@@ -34,6 +34,11 @@ for _name, _kind, _meaning, _also in (
 ):
     _settings = {"kind": _name} if _kind in (UnaryEncoding, LocalHashing) else None
     _ORACLES.add(_name, _kind, _meaning, _settings, _also)
+_ORACLES.refer(
+    "RAPPOR",
+    "RAPPOR is more than one oracle. One report without memos, one bit for each value, is bruit.oracle('SUE', …); with "
+    "memos it is bruit.panel('L-SUE', …). Bloom filters and cohorts are not offered.",
+)
 
 
 def oracle(name: str, *, epsilon: float | None = None, **settings: Any) -> Oracle:
@@ -42,7 +47,7 @@ def oracle(name: str, *, epsilon: float | None = None, **settings: Any) -> Oracl
     Parameters
     ----------
     name
-        One of `NAMES`, in any case: Warner, GRR (also kRR), SUE (also RAPPOR), OUE, BLH, OLH, SS, HR, PGR.
+        One of `NAMES`, in any case: Warner, GRR (also kRR), SUE, OUE, BLH, OLH, SS, HR, PGR.
     epsilon
         The most that one report may tell. ``"Warner"`` without it is the survey with two coins, ε = ln 3.
     **settings

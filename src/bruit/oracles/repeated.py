@@ -1,4 +1,4 @@
-"""The same people again: longitudinal collection with memoisation (L-GRR, RAPPOR or L-SUE, L-OSUE, LOLOHA, dBitFlipPM).
+"""The same people again: longitudinal collection with memoisation (L-GRR, L-SUE or basic RAPPOR, L-OSUE).
 
 The mean of twelve reports of the same value with fresh noise gives the value away. So a message is drawn
 once in an *epoch*, the memo, and every report of the epoch shows the memo with a chance, or else any message at all.
@@ -151,7 +151,7 @@ class Repeated(Described):
         if self.oracle.sets is not None and self.oracle.sets.kind == "hash":
             raise ParameterError(
                 "follow_changes is not for hashing: another memo has another hash function, which gives every change "
-                "away. Take GRR, SS, OUE, SUE, HR or PGR."
+                "away. Take GRR, SS, OUE, SUE, HR or PGR, or LongitudinalHashing."
             )
 
     @cached_property

@@ -1,15 +1,17 @@
-"""What a publication costs now: the statistics that are paid for already are kept, and the others are new.
+"""What a publication costs now: what is paid for is kept or refined, and the other statistics are new.
 
 Each statistic is known by a digest of what its file declares of it: table, column, domain, policies, groups, person,
-neighbours, noise, and its share or width. Names, titles and the resulting ε are no part of it. So a changed file pays
-only for statistics that changed: a share that moves because others came or went changes nothing for what is paid.
-See ``publishing.proof.md``.
+neighbours and noise. Names, titles, shares, widths and the resulting ε are no part of it. So a changed file pays only
+for statistics that changed. One is refined, for the difference, if its author raised its weight or share, changed its
+width, or raised the total of the file, and if its share is then above what was paid: `refinements`. A share that moves
+because others came or went changes nothing for what is paid. See ``publishing.proof.md``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,29 +19,33 @@ from typing import Any
 import numpy as np
 
 from bruit import _checks, documents
-from bruit.errors import FormatError, LedgerError
+from bruit.errors import FormatError, LedgerError, ParameterError
 from bruit.privacy import Ledger
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.ledger import Line
 from bruit.privacy.zcdp import rho_to_epsilon
 from bruit.publications.publication import Publication, Request, likeness
 from bruit.publications.published import Origin, Published
+from bruit.releases.refining import Refinement, why_not
 from bruit.releases.release import Release
 from bruit.releases.result import Result
-from bruit.rounding import decimal, up
+from bruit.releases.sources import SourceRecords
+from bruit.rounding import decimal, down, up
 from bruit.tables import Column, Table, digits
 
 __all__ = ["Bill", "bill_of"]
 
 #: The files of publications beside their ledger.
 FILES = "publication-*.json"
+#: Less than this share of what was paid is not worth a second draw.
+_LEAST = Fraction(1, 10**6)
 #: The document in the folder for readers.
 DOCUMENT = "results.json"
 
 
 @dataclass(frozen=True)
 class Bill:
-    """Which statistics of a publication are kept, and which are drawn and paid for.
+    """Which statistics of a publication are kept or refined, and which are new.
 
     Parameters
     ----------
@@ -47,6 +53,10 @@ class Bill:
         The publication.
     kept
         The results that are paid for, by the name that the statistic has now, with where they come from.
+    refined
+        Of these, the ones that a second draw refines.
+    reasons
+        Why others, which should be more exact now, cannot be refined.
     drawn
         How many earlier draws there are of each new statistic; 0 unless one is drawn again.
     shown
@@ -55,18 +65,23 @@ class Bill:
 
     plan: Publication
     kept: Mapping[str, tuple[Result, Origin]] = field(default_factory=dict)
+    refined: Mapping[str, Refinement] = field(default_factory=dict)
+    reasons: Mapping[str, str] = field(default_factory=dict)
     drawn: Mapping[str, int] = field(default_factory=dict)
     shown: str = ""
 
     @property
     def new(self) -> list[Request]:
-        """The statistics that are drawn."""
+        """The statistics that are drawn for the first time, or again in full."""
         return [request for request in self.plan.requests if request.name not in self.kept]
 
     @cached_property
     def release(self) -> Release | None:
-        """The release of the new statistics, each with its share of the file's total; None if all are kept."""
-        return self.plan.release_of(self.new) if self.new else None
+        """The release of new statistics, each with its share, and of second draws; None if all are kept."""
+        releases = [self.plan.release_of(self.new)] if self.new else []
+        with _checks.any_epsilon():  # a part of a ρ may have a larger ε at its δ
+            releases += [refinement.release() for refinement in self.refined.values()]
+        return Release.union(releases) if releases else None
 
     @cached_property
     def digest(self) -> str:
@@ -77,20 +92,26 @@ class Bill:
         if not self.kept and not again:
             return self.plan.digest
         kept = {name: [origin.declared, origin.publication] for name, (_, origin) in self.kept.items()}
-        return documents.digest({"publication": self.plan.digest, "kept": kept, "again": again})
+        refined = {name: [item.epsilon, item.delta] for name, item in self.refined.items()}
+        body = {"publication": self.plan.digest, "kept": kept, "again": again}
+        return documents.digest({**body, **({"refined": refined} if refined else {})})
 
     @property
     def file(self) -> str:
         """The name of the file in which the publication is saved, beside its ledger."""
-        return _file(self.digest)
+        return file_of(self.digest)
 
     @property
     def lines(self) -> list[Line]:
-        """A line for each new statistic, in an order that follows from the digest."""
+        """A line for each statistic that is new or refined, in an order that follows from the digest."""
         if self.shown or self.release is None:
             return []
-        lines = sorted(self.release.lines(), key=lambda line: line.label)
-        return [line._replace(label=f"{self.plan.title}: {line.label}"[:200]) for line in lines]
+        lines = self.plan.release_of(self.new).lines() if self.new else []
+        for refinement in self.refined.values():
+            (line,) = refinement.release().lines()
+            lines.append(line._replace(label=f"{line.label[:150]}, refined"))
+        ordered = sorted(lines, key=lambda line: line.label)
+        return [line._replace(label=f"{self.plan.title}: {line.label}"[:200]) for line in ordered]
 
     @cached_property
     def guarantee(self) -> Guarantee:
@@ -104,6 +125,7 @@ class Bill:
         rhos = [origin.rho for _, origin in self.kept.values()]
         if self.plan.rho is not None and all(rho is not None for rho in rhos):
             shares = [self.plan.rho_shares[request.name] for request in self.new]
+            shares += [line.rho or 0.0 for item in self.refined.values() for line in item.release().lines()]
             total = up(sum(decimal(rho) for rho in [*rhos, *shares] if rho is not None))  # type: ignore[arg-type]
             epsilon = rho_to_epsilon(total, self.plan.at)
             delta = up(decimal(self.plan.at) + decimal(self.plan.delta))
@@ -112,37 +134,55 @@ class Bill:
     def origins(self, date: str) -> dict[str, Origin]:
         """Where each result comes from: an earlier publication, or this one, which was booked at this time."""
         kept, rhos = {name: origin for name, (_, origin) in self.kept.items()}, self.plan.rho_shares
-        new = {
-            request.name: Origin(self.plan.declared(request), self.digest, date, rhos.get(request.name))
-            for request in self.new
+        own = {
+            request.name: Origin(
+                self.plan.declared(request),
+                self.digest,
+                date,
+                rhos.get(request.name),
+                str(request.share),
+                _width(request),
+                self.plan.total,
+            )
+            for request in self.plan.requests
+            if request.name not in self.kept or request.name in self.refined
         }
-        return {request.name: {**kept, **new}[request.name] for request in self.plan.requests}
+        return {request.name: {**kept, **own}[request.name] for request in self.plan.requests}
 
     def prospects(self) -> Table:
-        """What would be published: kept statistics with what was paid, and new ones with their share and errors."""
+        """What would be published: kept statistics with what was paid, and others with their share and errors."""
         table, status = self.plan.prospects(), self.status()
         if not self.kept:
-            return table
+            return replace(table, notes=[*table.notes, *self.remarks()])
         cost = "this costs nothing" if self.release is None else f"this costs {self.release.guarantee}"
         notes = [f"guarantee of all on the page: {self.guarantee}", cost, *table.notes[1:]]
+        if any(not item.depends and not item.delta for item in self.refined.values()):
+            notes.append("errors of refined statistics are those of one draw; of two Laplace draws they are larger")
+        notes += self.remarks()
         last = Column("status", list(status.values()), kind="text", write=str)
         return replace(table, columns=[*map(self._column, table.columns), last], notes=notes)
 
     def _column(self, column: Column) -> Column:
         """A column of the prospects, with what was paid for statistics that are kept, and the error they have."""
+        kept = {name: result for name, (result, _) in self.kept.items() if name not in self.refined}
         if column.name == "error":
-            paid: dict[str, Any] = {name: _error(result) for name, (result, _) in self.kept.items()}
+            paid: dict[str, Any] = {name: _error(result) for name, result in kept.items()}
         elif column.name in ("epsilon", "delta"):
-            paid = {name: getattr(result.guarantee, column.name) for name, (result, _) in self.kept.items()}
+            paid = {name: getattr(result.guarantee, column.name) for name, result in kept.items()}
         else:
             return column
         names = [request.name for request in self.plan.requests]
         values = [paid.get(name, value) for name, value in zip(names, column.values, strict=True)]
         return replace(column, values=values)
 
+    def remarks(self) -> list[str]:
+        """Which statistics stay as they are though the file asks for more, and why."""
+        return [f"{name} stays as it is: {reason}; --again NAME draws another" for name, reason in self.reasons.items()]
+
     def status(self) -> dict[str, str]:
         """What becomes of each statistic, in words."""
         kept = {name: f"kept from {origin.date[:10]}" for name, (_, origin) in self.kept.items()}
+        kept |= {name: f"refined, for ε = {item.epsilon:.4g} more" for name, item in self.refined.items()}
         return {request.name: kept.get(request.name, "new") for request in self.plan.requests}
 
 
@@ -180,16 +220,77 @@ def bill_of(plan: Publication, ledger: Ledger | None, again: Collection[str] = (
         if any(name not in kept for name in unit):
             kept = {name: pair for name, pair in kept.items() if name not in unit}
     origins = {name: origin for name, (_, origin) in kept.items()}
+    refined, reasons = ({}, {}) if ledger is None else refinements(plan, ledger, kept)
     for published in reversed(earlier):
-        if published.origins == origins and len(kept) == len(names):
-            return _shown(plan, ledger, published)
+        if published.origins == origins and len(kept) == len(names) and not refined:
+            return replace(_shown(plan, ledger, published), reasons=reasons)
     _check_booked(ledger, earlier, origins.values())
     drawn = {
         name: len({origin.publication for _, _, origin in paid if origin.declared == declared[name]})
         for name in names
         if name not in kept
     }
-    return Bill(plan, kept, drawn)
+    return Bill(plan, kept, refined, reasons, drawn)
+
+
+def refinements(
+    plan: Publication, ledger: Ledger, kept: Mapping[str, tuple[Result, Origin]]
+) -> tuple[dict[str, Refinement], dict[str, str]]:
+    """The second draws that a file asks for, and why others cannot be made.
+
+    A statistic is refined if what its file says of its accuracy was raised since it was drawn, `_is_raised`, and its
+    share is now above what was paid for it. The second draw costs the difference. Noise stays of its kind: without a δ
+    for the first draw there is none for the second, and with one it is what the share of δ grew by.
+    """
+    refined: dict[str, Refinement] = {}
+    reasons: dict[str, str] = {}
+    for request in plan.requests:
+        result, origin = kept.get(request.name, (None, None))
+        if result is None or origin is None or not _is_raised(plan, request, origin):
+            continue
+        amount = _difference(plan, request, result, origin)
+        if amount is None:
+            continue
+        reason = why_not(result)
+        if not reason and file_of(origin.publication) not in SourceRecords.of(ledger).draws:
+            reason = "it is not known of which bytes it was drawn"
+        if not reason:
+            try:
+                with _checks.any_epsilon():
+                    refined[request.name] = Refinement(result, *amount, gradual=plan.rho is None, title=request.name)
+            except ParameterError:
+                reason = "its second draw would have other sums"
+        if reason:
+            reasons[request.name] = reason
+    return refined, reasons
+
+
+def _is_raised(plan: Publication, request: Request, origin: Origin) -> bool:
+    """Whether a file raised the weight or share of a statistic, changed its width, or raised the total of all."""
+    if request.has_width or origin.within:
+        return _width(request) != origin.within
+    share = bool(origin.share) and request.share > Fraction(origin.share)
+    return share or (origin.total is not None and plan.total is not None and plan.total > origin.total)
+
+
+def _difference(plan: Publication, request: Request, result: Result, origin: Origin) -> tuple[float, float] | None:
+    """The ε and δ by which the share of a statistic is above what was paid; None if by next to nothing, or not."""
+    if plan.rho is not None:
+        more = decimal(plan.rho_shares[request.name]) - decimal(origin.rho or 0.0)
+        least = decimal(plan.rho_shares[request.name]) * _LEAST
+        return plan.costing(request, down(more)) if origin.rho is not None and more > least else None
+    epsilon, delta = plan.shares[request.name]
+    more = decimal(epsilon) - decimal(result.guarantee.epsilon)
+    if more <= decimal(epsilon) * _LEAST:
+        return None
+    growth = (
+        max(decimal(delta) - decimal(result.guarantee.delta), Fraction(0)) if result.guarantee.delta else Fraction(0)
+    )
+    return down(more), down(growth)
+
+
+def _width(request: Request) -> str:
+    return str(request.options.get("within", ""))
 
 
 def _shown(plan: Publication, ledger: Ledger | None, published: Published) -> Bill:
@@ -238,10 +339,10 @@ def _published(plan: Publication, ledger: Ledger) -> list[Published]:
     if copy is not None and _is_booked(ledger, copy):
         known.setdefault(copy.digest, copy)
     places = {entry.result: place for place, entry in enumerate(ledger.entries)}
-    return sorted(known.values(), key=lambda published: (places.get(_file(published.digest), -1), published.digest))
+    return sorted(known.values(), key=lambda published: (places.get(file_of(published.digest), -1), published.digest))
 
 
-def _file(digest: str) -> str:
+def file_of(digest: str) -> str:
     return f"publication-{digest}.json"
 
 
@@ -254,7 +355,7 @@ def _read(path: Path) -> Published | None:
 
 def _is_booked(ledger: Ledger, published: Published) -> bool:
     """Whether a ledger has a line for each statistic that was drawn with a publication, and the one that closes it."""
-    name = _file(published.digest)
+    name = file_of(published.digest)
     drawn = sum(origin.publication == published.digest for origin in published.origins.values())
     return sum(entry.result == name for entry in ledger.entries) > drawn
 
@@ -265,6 +366,6 @@ def _check_booked(ledger: Ledger | None, earlier: Sequence[Published], origins: 
     for published in earlier:
         if ledger is not None and published.digest in used and not _is_booked(ledger, published):
             raise LedgerError(
-                f"{_file(published.digest)} is beside the ledger, and not in it: the ledger was put back to "
+                f"{file_of(published.digest)} is beside the ledger, and not in it: the ledger was put back to "
                 "an older copy. Restore the ledger, or publish the file of that time once more, which books it again."
             )

@@ -388,18 +388,30 @@ class Publication:
         return Release.union(self._together(items) for items in alike.values())
 
     def declared(self, request: Request) -> str:
-        """32 hexadecimal digits of what the file declares of a statistic: not its name, nor what ε it gets of a total.
+        """32 hexadecimal digits of what the file declares of a statistic: not its name, nor how exact it is to be.
 
-        A statistic that keeps them is paid for once, whatever else changes in the file.
+        A statistic that keeps them is paid for once, whatever else changes in the file; where its share, its width or
+        the total is raised, it is refined.
         """
         statistic = request.statistic(1.0, 0.0, self.neighbours).to_dict()
         body = {name: value for name, value in statistic.items() if name not in ("epsilon", "delta")}
-        options = {name: str(value) for name, value in request.options.items() if name not in POLICIES}
-        privacy = {"share": str(request.share), "noise": request.noise, "in": "epsilon" if self.rho is None else "rho"}
+        others = {name: value for name, value in request.options.items() if name not in (*POLICIES, "within")}
+        options = {name: str(value) for name, value in others.items()}
+        privacy = {"noise": request.noise, "in": "epsilon" if self.rho is None else "rho"}
         return documents.digest(
             {"table": self.table, "edition": self.edition, "statistic": body, "options": options, **privacy}
             | {"groups": likeness(request)}
         )
+
+    def costing(self, request: Request, rho: float) -> tuple[float, float]:
+        """The ε and δ at which one more draw of a statistic costs this ρ."""
+        with _checks.any_epsilon():
+            return self._in_rho(request, rho)
+
+    @property
+    def total(self) -> float | None:
+        """The ε of all statistics, or the ρ where that is split."""
+        return self.epsilon if self.rho is None else self.rho
 
     def _together(self, requests: Sequence[Request]) -> Release:
         """The release of statistics of the same groups and person."""

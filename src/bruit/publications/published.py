@@ -15,12 +15,19 @@ from bruit.tables import Table, Tabular
 
 
 class Origin(NamedTuple):
-    """Where a result comes from: the digests of what was declared and of the publication, its date, its part of ρ."""
+    """Where a result comes from.
+
+    The digests of what was declared and of the publication, its date and its part of ρ; and what the file said of its
+    accuracy then: its weight or share, its width, and the ε or ρ of all.
+    """
 
     declared: str
     publication: str
     date: str
     rho: float | None = None
+    share: str = ""
+    within: str = ""
+    total: float | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,7 +91,7 @@ class Published(Tabular):
         origin = self.origins.get(name)
         if origin is None:
             return {}
-        return {name: value for name, value in origin._asdict().items() if value is not None}
+        return {name: value for name, value in origin._asdict().items() if value not in (None, "")}
 
     def kept_of(self, name: str) -> str:
         """The date of a result that is older than the publication; nothing for one that was drawn with it."""
@@ -143,11 +150,14 @@ def kept_note(date: str) -> list[str]:
 
 
 def _origin_of(item: Mapping[str, Any]) -> Origin:
-    texts, rho = [item[name] for name in ("declared", "publication", "date")], item.get("rho")
-    if not all(isinstance(text, str) for text in texts) or not isinstance(rho, float | None):
+    texts = {name: item[name] for name in ("declared", "publication", "date")}
+    texts |= {name: item.get(name, "") for name in ("share", "within")}
+    numbers: dict[str, Any] = {name: item.get(name) for name in ("rho", "total")}
+    if not all(isinstance(text, str) for text in texts.values()):
         raise TypeError
-    declared, publication, date = texts
-    return Origin(declared, publication, date, rho)
+    if not all(isinstance(number, float | None) for number in numbers.values()):
+        raise TypeError
+    return Origin(**texts, **numbers)
 
 
 def _titled(name: str, subject: str) -> str:

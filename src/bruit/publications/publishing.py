@@ -21,13 +21,15 @@ from bruit.entropy import Entropy, Randomness
 from bruit.errors import FormatError, MissingExtraError, ParameterError
 from bruit.estimation.tally import RawTally
 from bruit.privacy import Ledger
-from bruit.publications.bill import DOCUMENT, Bill, bill_of
+from bruit.publications.bill import DOCUMENT, Bill, bill_of, file_of
 from bruit.publications.publication import Publication
 from bruit.publications.published import Published
+from bruit.releases import refining
 from bruit.releases.kept import Once
 from bruit.releases.person import warn_of_people
 from bruit.releases.release import Release
 from bruit.releases.result import Results
+from bruit.releases.sources import SourceMark, SourceRecords
 from bruit.typing import SourceLike
 
 __all__ = ["publish"]
@@ -49,7 +51,7 @@ def publish(
     """Publish what a file says, once; if that was done before, show what was published and spend nothing.
 
     Of a file that was changed, only what is new is drawn and booked. A statistic that was published before, as the file
-    declares it now, is kept with its date.
+    declares it now, is kept with its date. One whose share the file has raised is refined, for the difference.
 
     Parameters
     ----------
@@ -120,14 +122,21 @@ def _drawn(bill: Bill, source: Any, rng: Randomness, progress: Any) -> Published
     _refuse_early(bill, plan.open_ledger(start=False))
     if not isinstance(rng, Entropy):  # a bad seed must be found before anything is spent
         Entropy.resolve(rng, "publication", bill.digest)
+    mark = _marked(bill, source, rng)
     tally = None if release is None else _folded(plan, release, source, rng, progress)
-    once = _once(bill, plan.open_ledger())  # type: ignore[arg-type] # it is started here
+    if bill.refined:
+        refining.check_current(mark)
+    ledger: Any = plan.open_ledger()  # it is started here
+    once = _once(bill, ledger)
 
     fresh: list[Published] = []
 
     def draw() -> str:
-        drawn = {} if release is None else release.publish(tally, rng=rng)  # type: ignore[arg-type]
-        known = {**drawn, **{name: result for name, (result, _) in bill.kept.items()}}
+        if mark is not None:
+            SourceRecords.of(ledger).record(once.name, mark if rng is None else None)
+        drawn = {} if release is None else dict(release.publish(tally, rng=rng))  # type: ignore[arg-type]
+        drawn |= {name: refinement.combined(drawn[name]) for name, refinement in bill.refined.items()}
+        known = {**{name: result for name, (result, _) in bill.kept.items()}, **drawn}
         results = Results({request.name: known[request.name] for request in plan.requests})
         date = (once.entries[0].time if once.entries else None) or datetime.now(UTC).isoformat(timespec="seconds")
         origins = bill.origins(date)
@@ -136,7 +145,24 @@ def _drawn(bill: Bill, source: Any, rng: Randomness, progress: Any) -> Published
         )
         return fresh[0].to_json() + "\n"
 
-    return fresh[0] if once.run(draw) else Published.load(once.path)  # by another program, meanwhile
+    with ledger.alone_with_results():
+        for name, refinement in bill.refined.items():
+            refining.claim(ledger, file_of(bill.kept[name][1].publication), refinement.first_name, once.name)
+        is_new = once.run_alone(draw)
+    return fresh[0] if is_new else Published.load(once.path)  # by another program, meanwhile
+
+
+def _marked(bill: Bill, source: Any, rng: Randomness) -> SourceMark | None:
+    """The file of the table with the digest of its bytes; what is refined must have been drawn of the same bytes."""
+    plan = bill.plan
+    records = SourceRecords.beside(plan.folder / plan.ledger)
+    is_read = source is None and bill.release is not None and bill.release.has_sums
+    mark = records.mark(plan.folder / plan.table, engines.read("", **plan.csv).text) if is_read else None
+    if bill.refined:
+        if rng is not None:
+            raise ParameterError("A draw from a seed refines nothing: leave the seed out.")
+        refining.check_mark(records, [file_of(bill.kept[name][1].publication) for name in bill.refined], mark)
+    return mark
 
 
 def _folded(plan: Publication, release: Release, source: Any, rng: Randomness, progress: Any) -> RawTally:

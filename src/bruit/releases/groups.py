@@ -203,14 +203,28 @@ class _Fixed:
 
     def draw(self, part: Grouped, counts: list[list[Counts]], words: Words) -> dict[str, Result]:
         drawn = zip(part.drawn.items(), counts, words.split(len(counts)), strict=True)
-        results = {name: self._publish(statistic, vectors, own) for (name, statistic), vectors, own in drawn}
-        return {name: _about_people(part, part.statistics[name], result) for name, result in results.items()}
+        return {
+            name: self.gathered(part, name, self._publish(statistic, vectors, own))
+            for (name, statistic), vectors, own in drawn
+        }
 
-    def _publish(self, statistic: Statistic, vectors: list[Counts], words: Words) -> Result:
-        if self.by is None:
-            return statistic.publish(vectors[0], words)
-        results = [statistic.publish(part, own) for part, own in zip(vectors, words.split(len(vectors)), strict=True)]
-        return by_group(list(self.by), self.labels, results)
+    def _publish(self, statistic: Statistic, vectors: list[Counts], words: Words) -> list[Result]:
+        own = [words] if self.by is None else words.split(len(vectors))
+        groups = zip(statistic.in_groups(len(vectors)), vectors, own, strict=True)
+        return [item.publish(vector, noise) for item, vector, noise in groups]
+
+    def gathered(self, part: Grouped, name: str, results: Sequence[Result]) -> Result:
+        """The results of all groups as one, with what it promises to people, and what its draws are draws of."""
+        result = results[0] if self.by is None else by_group(list(self.by), self.labels, results)
+        result = _about_people(part, part.statistics[name], result)
+        if result.draws is None:
+            return result
+        person = {} if part.person is None else {"person": part.person.to_dict()}
+        body = {"statistics": [{"name": name, **part.statistics[name].to_dict()}], **self.to_dict(), **person}
+        return dataclasses.replace(result, draws=dataclasses.replace(result.draws, release=body))
+
+    def to_dict(self) -> dict[str, Any]:
+        raise NotImplementedError
 
     def label(self, name: str, statistic: Statistic, person: Person | None) -> str:
         return name if self.by is None else named_by(name, self.by)
@@ -575,6 +589,7 @@ class SelectedGroups:
             guarantee=dataclasses.replace(declared.guarantee, neighbours=self.guarantee.neighbours),
             statistic=described,
             notes=notes,
+            draws=None,  # they have passed a threshold
         )
 
     def label(self, name: str, statistic: Statistic, person: Person | None) -> str:

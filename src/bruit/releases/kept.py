@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from bruit import documents, engines
+from bruit.engines.csv_options import TextOptions
 from bruit.entropy import Entropy, Randomness
 from bruit.errors import BruitError, FormatError, LedgerError, translated
 from bruit.privacy import Entry, Ledger
@@ -37,6 +38,7 @@ from bruit.releases.limits import LimitsChoice, LimitsGuide
 from bruit.releases.person import warn_of_people
 from bruit.releases.release import Release
 from bruit.releases.result import Result, Results
+from bruit.releases.sources import SourceMark, SourceRecords, place_of
 from bruit.typing import SourceLike
 
 __all__ = ["Kept", "KeptRelease", "Once", "publish_once", "read_result"]
@@ -269,6 +271,8 @@ class KeptRelease:
         self.ledger = ledger
         self.label = label
         self.identity = _identity(release, source, ledger)
+        self._source = source
+        self._mark: SourceMark | None = None
         self._file = re.compile(rf".*-{self.identity}(?:-([0-9]{{1,6}}))?\.json")
 
     def find(self) -> Kept | None:
@@ -296,6 +300,14 @@ class KeptRelease:
         if lines:
             self.ledger.check(lines)
 
+    def watch(self, text: TextOptions | None = None) -> None:
+        """Note of which bytes the table is, before it is read, so that the result can be refined later.
+
+        Only a table in one file can be. `text` is how its text is read.
+        """
+        if self.ledger.results is not None and isinstance(self.release, Release) and self.release.has_sums:
+            self._mark = SourceRecords.of(self.ledger).mark(self._source, text or TextOptions())
+
     def publish(self, raw: Any, rng: Randomness = None, *, again: bool = False, level: float = 0.95) -> Kept:
         """Book and draw, unless that was done before; the result is saved before this returns.
 
@@ -317,6 +329,8 @@ class KeptRelease:
         drawn: list[Any] = []
 
         def draw() -> str:
+            if self._mark is not None:
+                SourceRecords.of(self.ledger).record(once.name, self._mark if rng is None else None)
             drawn.append(self.release.publish(raw, rng=rng, label=self.label))
             return document(drawn[0], level) + "\n"
 
@@ -414,6 +428,8 @@ def publish_once(
     if kept is not None:
         return kept
     once.check(again=again)
+    if isinstance(table, str | os.PathLike):
+        once.watch(source.text if isinstance(source, engines.Source) else None)
     if release.person is None:
         warn_of_people(source)
     return once.publish(release.fold(source, rng), rng, again=again)
@@ -441,7 +457,4 @@ def _identity(release: Any, source: str, ledger: Ledger) -> str:
 
     A file is known by its place as seen from the ledger, so that both may move together.
     """
-    place = source
-    if ledger.path is not None and source and Path(source).exists():
-        place = Path(os.path.relpath(Path(source).resolve(), ledger.path.resolve().parent)).as_posix()
-    return documents.digest({"release": release.digest, "source": place})[:_DIGITS]
+    return documents.digest({"release": release.digest, "source": place_of(source, ledger.path)})[:_DIGITS]

@@ -27,7 +27,7 @@ from bruit.domains.interval import Interval, declared_bounds
 from bruit.errors import ParameterError
 from bruit.estimation.tally import Counts
 from bruit.releases import ratio
-from bruit.releases.noise import MOST_SUM, DiscreteLaplace, Integers, Noise, cut
+from bruit.releases.noise import MOST_SUM, Integers, Noise, cut
 from bruit.releases.person import Contribution
 from bruit.releases.result import Ends, Result
 from bruit.releases.statistic import (
@@ -300,7 +300,7 @@ class Mean(Moment):
         many, noise = self._needed(n), self.noise(n)
         if self.public:
             return float(Fraction(noise.half_width(level)) * self._written_step / many)
-        scale, tail = _law(noise)
+        scale, tail = noise.ratio_law()
         total = many * self.grid.width / self._unit(None)
         return ratio.widest(total, scale, level, tail) * self.grid.width * self._step
 
@@ -316,7 +316,7 @@ class Mean(Moment):
             unit = self._written_step / n
             return self._about((n * grid.first + int(noisy[0])) * unit, noise, unit, simulated)
         above, below = float(noisy[0]), float(noisy[1])
-        scale, tail = _law(noise)
+        scale, tail = noise.ratio_law()
         total = max(above + below, float(grid.width))
         share = min(max(above / total, 0.0), 1.0)
         error = math.hypot(share, 1 - share) * noise.standard_error / total
@@ -429,17 +429,10 @@ class Variance(Moment):
         slope = math.hypot(b2 - 2 * share, b1 / 2 + 2 * share, b0 - 2 * share)
         value = min(max(share, 0.0), 0.25) * width * square
         error = slope * noise.standard_error / total * width * square
-        factor = ratio.normal_factor if self.delta else ratio.laplace_factor
+        factor = ratio.laplace_factor if noise.is_heavy else ratio.normal_factor
 
         def ends(level: float) -> Any:
             half = factor(level) * error
             return [max(value - half, 0.0), min(value + half, width * square / 4)]
 
         return self._kept(value, error, ends, "approximate interval", simulated)
-
-
-def _law(noise: Noise) -> tuple[float, ratio.Tail]:
-    """The scale of the noise, and the tail of its law."""
-    if isinstance(noise, DiscreteLaplace):
-        return float(noise.scale), ratio.laplace_tail
-    return noise.standard_error, ratio.normal_tail

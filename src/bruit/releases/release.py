@@ -180,6 +180,16 @@ class Release(Described):
         return {name: item for part in self._parts for name, item in part.drawn.items()}
 
     @property
+    def has_sums(self) -> bool:
+        """Whether a second draw could refine any of the results: of sums, for groups that are declared."""
+        return any(
+            item.has_sums
+            for part in self._parts
+            if not isinstance(part.grouping, SelectedGroups)
+            for item in part.statistics.values()
+        )
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are read."""
         return tuple(dict.fromkeys(itertools.chain(*(part.columns for part in self._parts))))
@@ -399,6 +409,10 @@ class ReleasePart:
     def _for_people(self, statistic: Statistic) -> Statistic:
         contribution = None if self.person is None else self.grouping.contribution(self.person, statistic)
         return statistic if contribution is None else statistic.for_people(contribution)
+
+    def follow(self, name: str, statistic: Statistic) -> None:
+        """Draw a statistic as this one, which depends on an earlier draw; what is booked stays as it is."""
+        self.drawn[name] = statistic
 
     def half_width(self, name: str, epsilon: float) -> float:
         """Half the width of the intervals of a statistic at another ε, for the number of records of its width."""

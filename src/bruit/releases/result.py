@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from bruit import _checks, documents
 from bruit.errors import BruitError, FormatError, ParameterError, translated
 from bruit.privacy.guarantee import Guarantee
+from bruit.releases.draws import Draws
 from bruit.tables import Column, Table, Tabular, digits, ends, interval_of, label, number, rounded
 
 Floats = NDArray[np.float64]
@@ -29,6 +30,8 @@ Ends = Callable[[float], Any]
 #: The levels whose intervals a document has, besides the one asked for.
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 _ENDS = ("lower", "upper")
+#: The columns of a file of results.
+_FILE_COLUMNS = ("statistic", "column", "group", "label", "value", "error", *_ENDS)
 #: How people read the column `error`.
 STANDARD_DEVIATION = "error (sd)"
 
@@ -57,6 +60,9 @@ class Result(Tabular):
         From a level to the ends of the intervals; None if the release has none.
     notes
         What a reader must know, such as "approximate interval".
+    draws
+        The noisy sums that the values are computed from, so that a later draw can refine them; None where there are
+        none, or where they came from a seed.
     """
 
     FORMAT = "bruit.result/1"
@@ -73,6 +79,7 @@ class Result(Tabular):
     statistic: Mapping[str, Any]
     ends: Ends | None = field(default=None)
     notes: tuple[str, ...] = ()
+    draws: Draws | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -148,12 +155,17 @@ class Result(Tabular):
         half = 1.96 * float(errors.min())
         return lambda value: rounded(value, half)
 
+    def attributes(self) -> dict[str, list[str]]:
+        """The label of each value by attribute, for results that have several; nothing for others."""
+        return {}
+
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
         """Plain values, for documents and programs."""
         return {
             **self._facts(level),
             "values": self.table(level).to_dict()["values"],
             "intervals": [] if self.ends is None else [self._interval_columns(at) for at in LEVELS],
+            **({} if self.draws is None or self.draws.release is None else {"draws": self.draws.to_dict()}),
         }
 
     def _facts(self, level: float) -> dict[str, Any]:
@@ -223,6 +235,7 @@ class Result(Tabular):
             statistic=dict(body["statistic"]),
             ends=_SavedEnds(saved) if saved else None,
             notes=tuple(map(str, body["notes"])),
+            draws=Draws.from_dict(body["draws"]) if "draws" in body else None,
         )
 
     def _interval_columns(self, level: float) -> dict[str, Any]:
@@ -275,12 +288,20 @@ class Results(Mapping[str, Result]):
                 Column("column", columns, kind="text", write=lambda text: text or "", hidden=not any(columns)),
                 Column("group", groups, kind="text", write=label, hidden=not any(groups)),
                 Column("label", labels, "", "text", label),
+                *self._attribute_columns(),
                 Column("value", values if all(isinstance(value, int) for value in values) else _mixed(values)),
                 Column("error", errors, STANDARD_DEVIATION, write=digits(3)),
                 _interval_column(intervals, level),
             ],
             noun="value",
         )
+
+    def _attribute_columns(self) -> list[Column]:
+        """A column for each attribute of tables, for programs; a name that the file has already is left out."""
+        parts = [(len(result), result.attributes()) for result in self.values()]
+        names = dict.fromkeys(name for _, own in parts for name in own if name not in _FILE_COLUMNS)
+        columns = {name: [label for many, own in parts for label in own.get(name, [""] * many)] for name in names}
+        return [Column(name, labels, kind="text", write=str, hidden=True) for name, labels in columns.items()]
 
     def to_json(self, level: float = 0.95) -> str:
         """The results as one document of format ``bruit.results/1``."""
@@ -362,6 +383,7 @@ def by_group(by: Sequence[str], groups: Sequence[Any], parts: Sequence[Result]) 
         labels=tuple(groups) if alone else tuple(itertools.chain(*pairs)),
         standard_error=np.concatenate([part.standard_error for part in parts]),
         ends=(lambda level: np.concatenate([np.reshape(end(level), (-1, 2)) for end in ends])) if ends else None,
+        draws=Draws.joined([part.draws for part in parts]),
     )
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from bruit import _checks
 from bruit.errors import LimitError, ParameterError
 from bruit.kernels import noise as kernels
-from bruit.releases.noise import Noise
+from bruit.releases.noise import Floats, KernelNoise
 from bruit.rounding import exp_floor, log_ceiling
 
 __all__ = ["StaircaseNoise"]
@@ -32,7 +32,7 @@ MOST_STEP = 2**40
 
 
 @dataclass(frozen=True, kw_only=True)
-class StaircaseNoise(Noise):
+class StaircaseNoise(KernelNoise):
     """Noise whose probabilities are a staircase: level 0 is |x| < inner, and each `step` further is one level more.
 
     Parameters
@@ -164,6 +164,20 @@ class StaircaseNoise(Noise):
         whole = max(0, math.floor(math.log(left) / math.log(b)))
         share = (b**whole - left) / (b**whole * (1 - b))
         return float(self.inner + self.step * whole + math.ceil(share * self.step - 1e-9) - 1)
+
+    def cumulative(self, values: Any) -> Floats:
+        """P(noise ≤ value), from what lies beyond |value|, level by level."""
+        places = np.asarray(values, np.float64)
+        far = np.where(
+            places < 0, -places, places + 1
+        )  # P(noise ≥ far), and 1 less that where the value is not below 0
+        o, b = self.outside / _UNIT, self.decay / _UNIT
+        inside = (1 - o) * (self.inner - far) / (2 * self.inner - 1) + o / 2
+        whole = np.floor((far - self.inner) / self.step)
+        left = 1 - (far - self.inner - whole * self.step) / self.step
+        outside = o / 2 * b ** np.maximum(whole, 0) * (b + (1 - b) * left)
+        beyond = np.where(far <= self.inner, inside, outside)
+        return np.where(places < 0, beyond, 1 - beyond)
 
     def _kernel(self) -> tuple[Callable[..., tuple[int, int]], tuple[Any, ...]]:
         return kernels.staircase, ((self.step, self.inner), (np.uint64(self.outside), np.uint64(self.decay)))

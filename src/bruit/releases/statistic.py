@@ -9,6 +9,7 @@ nothing without noise can reach a result, and the privacy loss is that of the su
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import math
 import re
@@ -38,6 +39,8 @@ from bruit.privacy.booking import LedgerLike
 from bruit.privacy.guarantee import Guarantee
 from bruit.privacy.zcdp import epsilon_to_rho, pure_rho
 from bruit.registry import Registry
+from bruit.releases.draws import DrawnSums, Draws
+from bruit.releases.gradual import GradualLaplace
 from bruit.releases.laws import OutcomeLaw, SumLaw
 from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace, Integers, Noise, add, cut
 from bruit.releases.person import Contribution
@@ -95,6 +98,8 @@ class Statistic(Described, ABC):
     kind: ClassVar[str] = ""
     #: Whether it needs a column, or only the rows.
     reads_column: ClassVar[bool] = True
+    #: Whether what is published is a function of noisy sums, so that a second draw can refine it.
+    has_sums: ClassVar[bool] = False
     #: What its widths are in: the unit of its values, or ranks.
     width_unit: ClassVar[str] = "values"
 
@@ -104,6 +109,9 @@ class Statistic(Described, ABC):
     neighbours: CentralNeighbours = "add-remove"
     #: The width from which ε follows; None where ε is declared. No document has it: ε says all.
     asked_width: Within | None = None
+
+    #: The noisy sums of an earlier draw, on which the next draw depends; None for a draw of its own.
+    earlier: ClassVar[tuple[DrawnSums, ...] | None] = None
 
     #: The policies of its bounds, or of its `policy` where it has none, that stand beside them in a document.
     document_policies: ClassVar[tuple[str, ...]] = ()
@@ -302,6 +310,26 @@ class Statistic(Described, ABC):
     def publish(self, counts: Counts, words: Words) -> Result:
         """The result, from what `prepare` returns, with noise. It must not fail, nor warn, for any data."""
 
+    def after(self, earlier: Sequence[DrawnSums]) -> Self:
+        """The statistic whose draw depends on an earlier one with more Laplace noise, of the same sums; group by group.
+
+        The pair then costs what this one has as its ε: see `GradualLaplace`. It is for tables that did not change.
+        """
+        later = copy.copy(self)
+        object.__setattr__(later, "earlier", tuple(earlier))
+        return later
+
+    def in_groups(self, many: int) -> list[Self]:
+        """The statistic for each of as many groups; one that depends on an earlier draw has the sums of its group."""
+        if self.earlier is None:
+            return [self] * many
+        size = len(self.earlier) // many
+        return [self.after(self.earlier[place : place + size]) for place in range(0, many * size, size)]
+
+    def of_sums(self, sums: Sequence[DrawnSums]) -> Result:
+        """The result of noisy sums that were drawn before, for statistics that are a function of such sums."""
+        raise ParameterError(f"{self.name} is no function of noisy sums.")
+
     def expected_error(self, n: int | None = None) -> Any:
         """The standard deviation of the noise in each value, for n records where it depends on them; NaN if unknown."""
         return float("nan")
@@ -461,6 +489,7 @@ class Statistic(Described, ABC):
 class AdditiveStatistic(Statistic):
     """Whole-number sums, discrete Laplace or Gaussian noise on each, and arithmetic on the noisy sums."""
 
+    has_sums: ClassVar[bool] = True
     #: Whether no record makes any of the sums smaller, under add-remove.
     rising: ClassVar[bool] = False
     #: What a person contributes, where people have several rows; None for one row each.
@@ -544,7 +573,31 @@ class AdditiveStatistic(Statistic):
         """The sums, cut to ±2⁶¹, with noise, and the result of them."""
         n = self.public_size(counts)
         noise, sums = self.noise(n), self.sums(counts)
-        return self.from_noisy(add(sums, noise.sample(len(sums), words)), noise, n, not words.secure)
+        noisy = with_noise(sums, noise, words, None if self.earlier is None else self.earlier[0])
+        result = self.from_noisy(noisy, noise, n, not words.secure)
+        return with_draw(result, self, [DrawnSums(noise, noisy, n)])
+
+    def of_sums(self, sums: Sequence[DrawnSums]) -> Result:
+        """The result of noisy sums that were drawn before."""
+        ((noise, values, n),) = sums
+        return self.from_noisy(values, noise, n, False)
+
+
+def with_noise(sums: Any, noise: Noise, words: Words, earlier: DrawnSums | None = None) -> Integers:
+    """Whole numbers with noise, which depends on that of an earlier draw where there is one."""
+    if earlier is None:
+        return add(sums, noise.sample(len(sums), words))
+    exact, first = cut(sums), earlier.noise
+    if not isinstance(first, DiscreteLaplace) or not isinstance(noise, DiscreteLaplace):
+        raise ParameterError("A draw that depends on an earlier one needs Laplace noise in both.")
+    return add(exact, GradualLaplace(first, noise).draw(earlier.values - exact, words))
+
+
+def with_draw(result: Result, statistic: Statistic, sums: Sequence[DrawnSums]) -> Result:
+    """A result that keeps the noisy sums it is made of, unless a seed can remove their noise."""
+    if result.simulated:
+        return result
+    return dataclasses.replace(result, draws=Draws.of(statistic.epsilon, statistic.delta, sums))
 
 
 #: Parameters as they may be written, for messages.

@@ -38,11 +38,20 @@ from bruit.estimation import contrasts
 from bruit.estimation.contrasts import Names
 from bruit.estimation.tally import Counts, exact_total
 from bruit.privacy.zcdp import epsilon_to_rho, pure_rho
+from bruit.releases.draws import DrawnSums
 from bruit.releases.laws import SumLaw
-from bruit.releases.noise import MOST_SUM, DiscreteGaussian, DiscreteLaplace, Integers, add, cut
+from bruit.releases.noise import MOST_SUM, DiscreteGaussian, DiscreteLaplace, Integers, Noise, cut
 from bruit.releases.person import Contribution
 from bruit.releases.result import Floats, Result
-from bruit.releases.statistic import CentralNeighbours, Statistic, codes_by, histogram_of, written_error
+from bruit.releases.statistic import (
+    CentralNeighbours,
+    Statistic,
+    codes_by,
+    histogram_of,
+    with_draw,
+    with_noise,
+    written_error,
+)
 from bruit.releases.widths import LEVEL, WidthLike
 from bruit.tables import Column, Table, counted, decimals, digits, label
 
@@ -94,6 +103,27 @@ class TablesResult(Result):
         margin = table.sum(axis=tuple(axis for axis, name in enumerate(own) if name not in names))
         kept = [name for name in own if name in names]
         return np.asarray(np.transpose(margin, [kept.index(name) for name in names]), np.float64)
+
+    def attributes(self) -> dict[str, list[str]]:
+        """The label of each cell by attribute, with nothing where a table does not have it.
+
+        >>> from bruit.releases import release
+        >>> tables = Tables({"sex": ["F", "M"], "smokes": ["no", "yes"]}, epsilon=1.0)
+        >>> release({"sex": ["F"], "smokes": ["no"]}, tables, rng=7).attributes()
+        {'sex': ['F', 'F', 'M', 'M'], 'smokes': ['no', 'yes', 'no', 'yes']}
+        """
+        if "by" in self.statistic:
+            return {}
+        known = {
+            own.name: list(map(label, own.labels)) for own in map(Attribute.from_dict, self.statistic["attributes"])
+        }
+        cells: dict[str, list[str]] = {name: [] for name in known}
+        for names in self.statistic["tables"]:
+            for cell in itertools.product(*(known[name] for name in names)):
+                place = dict(zip(names, cell, strict=True))
+                for name, labels in cells.items():
+                    labels.append(place.get(name, ""))
+        return cells
 
     def table(self, level: float = 0.95) -> Table:
         """Every cell: columns group (the table), label (the cell), value, error, lower and upper."""
@@ -157,6 +187,7 @@ class Tables(Statistic):
     """
 
     kind: ClassVar[str] = "tables"
+    has_sums: ClassVar[bool] = True
     column: ClassVar[None] = None  # type: ignore[misc] # it reads several
     #: What a person contributes, where people have several rows; None for one row each.
     contribution: ClassVar[Contribution | None] = None
@@ -427,10 +458,15 @@ class Tables(Statistic):
     @cached_property
     def _deviations(self) -> dict[Names, float]:
         """The variance of the white noise of every part's margin, as it is published."""
+        noises = self._noise
+        return self._deviations_of(list(noises.values()) if isinstance(noises, dict) else [noises])
+
+    def _deviations_of(self, noises: Sequence[Noise]) -> dict[Names, float]:
+        """The same for other noises: one of each part that is not public, or of every table the same."""
         if isinstance(self._noise, dict):
+            known = dict(zip(self._noise, noises, strict=True))
             return {
-                kept: self._noise[kept].variance / self._cells(kept) ** 2 if kept in self._noise else 0.0
-                for kept in self._parts
+                kept: known[kept].variance / self._cells(kept) ** 2 if kept in known else 0.0 for kept in self._parts
             }
         # Least squares: a part is the mean over the tables that have it, by inverse variance; a public total is exact.
         largest = set(self._largest)
@@ -439,7 +475,7 @@ class Tables(Statistic):
             for kept in self._parts
         }
         return {
-            kept: 0.0 if self._public_total and not kept else self._noise.variance / weight
+            kept: 0.0 if self._public_total and not kept else noises[0].variance / weight
             for kept, weight in weights.items()
         }
 
@@ -467,8 +503,13 @@ class Tables(Statistic):
 
     @cached_property
     def _errors(self) -> Floats:
+        return self._errors_of(self._deviations)
+
+    def _errors_of(self, deviations: Mapping[Names, float]) -> Floats:
+        """The standard deviation of every cell, for parts of these variances."""
         sizes = [self._cells(names) for names in self.tables]
-        return np.repeat(list(map(self._error_of, self.tables)), sizes)
+        variances = [contrasts.cell_variance(deviations, self._sizes, names) for names in self.tables]
+        return np.repeat(np.sqrt(variances), sizes)
 
     def describe_error(self, n: int) -> str:
         """The largest standard deviation of a cell."""
@@ -494,13 +535,21 @@ class Tables(Statistic):
 
     # What is published.
 
-    def publish(self, counts: Counts, words: Words) -> TablesResult:
+    def publish(self, counts: Counts, words: Words) -> Result:
         """The tables: sums of noisy parts, or noisy tables made to agree."""
-        tables = self._tables_of(counts)
-        published = self._by_parts(tables, words) if isinstance(self._noise, dict) else self._agreed(tables, words)
+        sums = self._noisy(self._tables_of(counts), words)
+        return with_draw(self._of_sums(sums, not words.secure), self, sums)
+
+    def of_sums(self, sums: Sequence[DrawnSums]) -> TablesResult:
+        """The tables of noisy sums that were drawn before."""
+        return self._of_sums(sums, simulated=False)
+
+    def _of_sums(self, sums: Sequence[DrawnSums], simulated: bool) -> TablesResult:
+        published = self._by_parts(sums) if isinstance(self._noise, dict) else self._agreed(sums)
         values = np.concatenate([published[names].ravel() for names in self.tables])
-        error = self.expected_error()
-        heavy = not self.delta
+        noises = [own.noise for own in sums]
+        error = self._errors_of(self._deviations_of(noises))
+        heavy = any(noise.is_heavy for noise in noises)
 
         def ends(level: float) -> Floats:
             half = error * _half_width(level, heavy=heavy)
@@ -512,7 +561,7 @@ class Tables(Statistic):
             labels=self.labels,
             standard_error=error,
             guarantee=self.guarantee,
-            simulated=not words.secure,
+            simulated=simulated,
             statistic=self.to_dict(),
             ends=ends,
             notes=("tables agree in every margin that they share; intervals are approximate",),
@@ -527,30 +576,42 @@ class Tables(Statistic):
         parts = np.split(exact, ends[:-1])
         return {names: part.reshape(self._shape(names)) for names, part in zip(self._largest, parts, strict=True)}
 
-    def _by_parts(self, tables: Mapping[Names, Any], words: Words) -> dict[Names, Floats]:
+    def _noisy(self, tables: Mapping[Names, Any], words: Words) -> list[DrawnSums]:
+        """The contrasts of every part that is not public, or without a δ the tables, with noise."""
+        n = int(self._margin(tables, ())) if self._public_total else None
         noises: Any = self._noise
-        parts = {}
-        for kept, own in zip(self._parts, words.split(len(self._parts)), strict=True):
-            margin = self._margin(tables, kept)
-            if kept not in noises:
-                parts[kept] = np.asarray(float(margin))
-                continue
-            scaled = cut(np.asarray(_scaled_contrast(margin)).ravel())
-            noisy = add(scaled, noises[kept].sample(scaled.size, own)).astype(np.float64)
-            parts[kept] = contrasts.centred((noisy / self._cells(kept)).reshape(self._shape(kept)))
+        if isinstance(noises, dict):
+            own = dict(zip(self._parts, words.split(len(self._parts)), strict=True))
+            exact = {kept: np.asarray(_scaled_contrast(self._margin(tables, kept))) for kept in noises}
+        else:
+            own = dict(zip(tables, words.split(len(tables)), strict=True))
+            exact, noises = dict(tables), dict.fromkeys(tables, noises)
+        flat = {names: cut(np.asarray(part).ravel()) for names, part in exact.items()}
+        earlier = self.earlier or [None] * len(flat)
+        return [
+            DrawnSums(noises[names], with_noise(part, noises[names], own[names], before), n)
+            for (names, part), before in zip(flat.items(), earlier, strict=True)
+        ]
+
+    def _by_parts(self, sums: Sequence[DrawnSums]) -> dict[Names, Floats]:
+        noises: Any = self._noise
+        parts: dict[Names, Any] = {(): np.asarray(float(sums[0].n or 0))} if self._public_total else {}
+        for kept, (_, values, _) in zip(noises, sums, strict=True):
+            noisy = values.astype(np.float64) / self._cells(kept)
+            parts[kept] = contrasts.centred(noisy.reshape(self._shape(kept)))
         return {
             names: contrasts.spread({kept: parts[kept] for kept in contrasts.subsets(names)}, names, self._shape(names))
             for names in self.tables
         }
 
-    def _agreed(self, tables: Mapping[Names, Any], words: Words) -> dict[Names, Floats]:
-        noise: Any = self._noise
-        noisy = {}
-        for (names, table), own in zip(tables.items(), words.split(len(tables)), strict=True):
-            flat = cut(np.asarray(table).ravel())
-            noisy[names] = add(flat, noise.sample(flat.size, own)).reshape(self._shape(names)).astype(np.float64)
-        total = float(self._margin(tables, ())) if self._public_total else None
-        agreed = contrasts.least_squares(noisy, dict.fromkeys(noisy, noise.variance), total)
+    def _agreed(self, sums: Sequence[DrawnSums]) -> dict[Names, Floats]:
+        noisy = {
+            names: own.values.astype(np.float64).reshape(self._shape(names))
+            for names, own in zip(self._largest, sums, strict=True)
+        }
+        variances = {names: own.noise.variance for names, own in zip(self._largest, sums, strict=True)}
+        total = float(sums[0].n or 0) if self._public_total else None
+        agreed = contrasts.least_squares(noisy, variances, total)
         return {names: self._margin(agreed, names) for names in self.tables}
 
     def _margin(self, tables: Mapping[Names, Any], kept: Names) -> Any:

@@ -26,7 +26,7 @@ from bruit.engines import batch as batching
 from bruit.errors import ParameterError, ParameterTypeError, in_column
 from bruit.estimation.tally import Counts
 from bruit.releases import ratio
-from bruit.releases.noise import DiscreteLaplace, Integers, Noise
+from bruit.releases.noise import Integers, Noise
 from bruit.releases.result import Result
 from bruit.releases.statistic import AdditiveStatistic, CentralNeighbours, Change, Statistic, codes_by, whole
 from bruit.typing import Bounds
@@ -189,9 +189,7 @@ class WeightedMean(_Weighted):
     def from_noisy(self, noisy: Integers, noise: Noise, n: int | None, simulated: bool) -> Result:
         """The share of one noisy sum in both."""
         grid, above, below = self.grid, float(noisy[0]), float(noisy[1])
-        scale, tail = noise.standard_error, ratio.normal_tail
-        if isinstance(noise, DiscreteLaplace):
-            scale, tail = float(noise.scale), ratio.laplace_tail
+        scale, tail = noise.ratio_law()
         total = max(above + below, float(self._most))
         share = min(max(above / total, 0.0), 1.0)
         error = math.hypot(share, 1 - share) * noise.standard_error / total * grid.width * float(grid.step)

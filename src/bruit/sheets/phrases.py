@@ -66,7 +66,7 @@ class Phrases:
         return before.replace(",", self._own("thousands")) + (self._own("point") + after if after else "")
 
     def share(self, share: Share) -> str:
-        """So many of a hundred."""
+        """A count out of a hundred."""
         return self._own("share").format(count=self.whole(share.count), of=self.whole(share.of))
 
     def quoted(self, text: Any) -> str:

@@ -25,6 +25,8 @@ WIDE, USEFUL = 0.2, 0.1
 NEARLY_SURE = 0.95
 #: Fewer people than this in a cell of the answers in clear give no estimate of their own.
 SMALL_STRATUM = 30
+#: From this expected number on, pairs of codes with one id are worth a line.
+PAIRS = 0.01
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,21 @@ class Check:
     @cached_property
     def warnings(self) -> list[str]:
         """What would be unwise; empty where nothing is known against the survey."""
-        return [*self._weak_promise(), *self._few_people(), *self._answers_in_clear(), *self._forged()]
+        return [*self._obstacles, *self._few_people(), *self._answers_in_clear(), *self._forged()]
+
+    @property
+    def verdict(self) -> str:
+        """Whether to ask, in a sentence."""
+        if self._obstacles:
+            return "Verdict: do not ask yet. First see to what is marked change."
+        if self.warnings:
+            return "Verdict: you can ask. First weigh what is marked unwise."
+        return "Verdict: nothing speaks against asking."
+
+    @cached_property
+    def _obstacles(self) -> list[str]:
+        """What takes the sense from the survey: hardly any protection, or no results."""
+        return [*self._weak_promise(), *self._nothing_shown()]
 
     def _weak_promise(self) -> list[str]:
         most = belief(person_ratio(self.survey.plan), 50).most
@@ -138,25 +154,33 @@ class Check:
             warnings.append(
                 f"The survey does not say how many people it expects ({PEOPLE} are taken here): people = 30."
             )
-        elif self.survey.expected < self.survey.shown_from:
-            warnings.append(
-                f"Results wait for {counted(self.survey.shown_from, 'answer')}, and "
-                f"{counted(self.survey.expected or 0, 'person')} are expected: "
-                "nothing would be shown. Lower shown_from."
-            )
-        warnings += self._few_reports()
-        warnings += self._last_step()
+        return [*warnings, *self._few_reports(), *self._last_step(), *self._wide()]
+
+    def _nothing_shown(self) -> list[str]:
+        expected, least = self.survey.expected, self.survey.shown_from
+        if expected is None or expected >= least:
+            return []
+        return [
+            f"Results wait for {counted(least, 'answer')}, and {counted(expected, 'person')} are expected: nothing "
+            "would be shown. Lower shown_from."
+        ]
+
+    def _wide(self) -> list[str]:
+        """How little the widest interval tells, and what would narrow it."""
         widest = max(self.prospects, key=lambda prospect: prospect.relative)
-        if widest.relative > WIDE:
-            needed = math.ceil(self.people * (widest.relative / USEFUL) ** 2)
-            warnings.append(
-                f"With {counted(self.people, 'person')} the answer to {widest.name!r} will be known to ± "
-                f"{100 * widest.relative:.0f} % of its range only. For ± {100 * USEFUL:.0f} % ask "
-                f"{counted(needed, 'person')}, "
-                f"{'ask fewer questions, ' if len(self.survey.sensitive) > 1 else ''}"
-                "or take a larger epsilon, which protects each person less."
-            )
-        return warnings
+        if widest.relative <= WIDE:
+            return []
+        needed = math.ceil(self.people * (widest.relative / USEFUL) ** 2)
+        is_share = widest.half_width == widest.relative
+        low, high = (round(100 * end) for end in (0.5 - widest.relative, 0.5 + widest.relative))
+        example = f" A result of 50 % would stand for anything from {max(low, 0)} % to {min(high, 100)} %."
+        return [
+            f"With {counted(self.people, 'person')} the result of {widest.name!r} will be known to {_width(widest)} "
+            f"only.{example if is_share else ''} For ± {100 * USEFUL:.0f} {'points' if is_share else '%'} ask "
+            f"{counted(needed, 'person')}, "
+            f"{'ask fewer questions, ' if len(self.survey.sensitive) > 1 else ''}"
+            "or take a larger epsilon, which protects each person less."
+        ]
 
     def _few_reports(self) -> list[str]:
         """Where one question is drawn for each person, a question is shown by the reports on it."""
@@ -172,9 +196,12 @@ class Check:
         ]
 
     def _last_step(self) -> list[str]:
-        """Results move in steps: who comes after the last one is not shown unless the survey is closed with --all."""
+        """Results move in steps: who comes after the last one is not shown unless the survey is closed with --all.
+
+        Codes that are collected together are one step (the store takes 512 at a time).
+        """
         people, step = self.survey.expected or 0, self.survey.shown_from
-        if self.survey.has_rounds or people < step or people % step == 0:
+        if self.survey.has_rounds or self.survey.channel == "codes" or people < step or people % step == 0:
             return []
         steps = [size for size in range(max(5, step // 2), 2 * step + 1) if people % size == 0]
         other = min(steps, key=lambda size: (abs(size - step), -size), default=None)
@@ -217,7 +244,7 @@ class Check:
             Column("own", [_share(row.own) for row in rows], "own answer sent", "text", str),
             Column("other", [_share(row.other) for row in rows], "another", "text", str),
             Column("half_width", [row.half_width for row in rows], hidden=True),
-            Column("", [_expected(row) for row in rows], "known to (95 % interval)", write=str),
+            Column("", [_width(row) for row in rows], "known to (95 % interval)", write=str),
             Column("votes", [row.votes for row in rows], "a forged one weighs", write=lambda v: f"{v:.1f} people"),
         ]
         notes = [
@@ -229,7 +256,8 @@ class Check:
             *([f"sent in clear: {', '.join(self.survey.public)}"] if self.survey.public else []),
             *self._page(),
             *self._codes(),
-            *(f"unwise: {warning}" for warning in self.warnings),
+            *(f"{'change' if warning in self._obstacles else 'unwise'}: {warning}" for warning in self.warnings),
+            self.verdict,
         ]
         about: dict[str, Any] = {
             "people": self.people,
@@ -263,7 +291,7 @@ class Check:
             "People answer once in an epoch; its other rounds send again from what was drawn then, so that a change of "
             "answers shows in the next epoch."
             if rounds > 1
-            else "People answer anew in every round.",
+            else "People answer again in every round.",
         ]
 
     def _about_codes(self) -> dict[str, Any]:
@@ -275,27 +303,28 @@ class Check:
         return {"codes": {"length": form.length, "collisions": form.collisions(self.people)}}
 
     def _codes(self) -> list[str]:
-        """How long codes are and how often two people have one id; where answers come as codes, what that adds."""
+        """How long codes are, and whether two people may have one id; where answers come as codes, what that adds."""
         if self.survey.has_rounds:
             return []
         try:
             form = self.survey.codes
         except LimitError:
             return ["Without a server: the answers are too long for codes; ask fewer questions, or use paper."]
+        pairs = form.collisions(self.people)
         meets = (
-            f"{form.length} characters; of {counted(self.people, 'person')}, "
-            f"{form.collisions(self.people):.2g} pairs have one id on average"
+            f" Of {counted(self.people, 'person')}, {pairs:.2g} pairs have codes with one id on average; the second "
+            "code of a pair is set aside."
+            if pairs >= PAIRS
+            else ""
         )
         if self.survey.channel != "codes":
-            return [f"Without a server, as codes that people hand in (bruit survey page --code): {meets}."]
+            return [f"Without a server: bruit survey page --code shows codes of {form.length} characters.{meets}"]
         votes = max(self.prospects, key=lambda prospect: prospect.votes)
         return [
-            f"Answers come as codes of {meets}. The second one of a pair is set aside.",
-            "A form that knows who is logged in, or handwriting, links a person to the randomised report: to that and "
-            "not to the answer. ε bounds what it tells.",
-            "Whoever has the page can make codes that count, and hand in any number of them. Each moves the estimate "
-            f"of {votes.name!r} by up to {votes.votes:.1f} people. bruit survey collect --per COLUMN counts one for "
-            "each submitter.",
+            f"Answers come as codes of {form.length} characters.{meets}",
+            "A form with a login, or handwriting, links a person to the randomised report, not to the answer.",
+            f"Anyone who has the page can make codes that count. Each moves the estimate of {votes.name!r} by up to "
+            f"{votes.votes:.1f} people. bruit survey collect --per COLUMN counts one code for each submitter.",
         ]
 
     def _method(self) -> list[str]:
@@ -321,10 +350,10 @@ def _votes_of_number(mechanism: Any, low: float, high: float) -> float:
     return float(max(scores.max() - low, high - scores.min()) / (high - low))
 
 
-def _expected(row: QuestionProspect) -> str:
-    """Half of the interval: of a share in percent, of the mean of a number in its unit and as a part of its range."""
-    percent = f"{100 * row.relative:.0f} %"
-    return f"± {percent}" if row.half_width == row.relative else f"± {row.half_width:.3g} ({percent})"
+def _width(row: QuestionProspect) -> str:
+    """Half of the interval: of a share in points, of the mean of a number in its unit and as a part of its range."""
+    part = f"{100 * row.relative:.0f}"
+    return f"± {part} points" if row.half_width == row.relative else f"± {row.half_width:.3g} ({part} % of its range)"
 
 
 def _share(share: Share | None) -> str:

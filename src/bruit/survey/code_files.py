@@ -291,7 +291,7 @@ _CHAIN = re.compile(
 
 
 def find_codes(form: CodeForm, rows: Iterable[CodeRow]) -> tuple[list[CodeFinding], int]:
-    """The codes of rows, and how many rows have none.
+    """The codes of rows, and how many rows have none; the heading of a table is not one of them.
 
     Parameters
     ----------
@@ -307,7 +307,7 @@ def find_codes(form: CodeForm, rows: Iterable[CodeRow]) -> tuple[list[CodeFindin
     without = explained = 0
     for row in rows:
         if not row.cells:
-            without += 1
+            without += not _is_heading(row)
             continue
         places = []
         for place, cell in enumerate(row.cells):
@@ -326,8 +326,13 @@ def find_codes(form: CodeForm, rows: Iterable[CodeRow]) -> tuple[list[CodeFindin
         elif not own and places:
             own = [CodeFinding(row, "", CodeReading(CodeState.MISTYPED))]
         findings += own
-        without += not own
+        without += not own and not _is_heading(row)
     return findings, without
+
+
+def _is_heading(row: CodeRow) -> bool:
+    """Whether a row without a code is the first of a table, where the names of columns stand."""
+    return row.number == 1 and Path(row.file).suffix.lower() in (".csv", ".xlsx")
 
 
 def _windows(length: int) -> Callable[[str], Iterator[tuple[int, int, list[int]]]]:

@@ -14,7 +14,7 @@ them: without it, zeros could move from the beginning of a code to its end.
 
 **Marks.** The mark of the text is a hash of the payload under a key that only this text has. It costs the ten bits of
 an ordinary mark. But damage that passes the check characters has to guess it as well, and so has a code of another
-text, each code anew. The mark of the title is in clear, and tells another survey from another text of this one.
+text, fresh for each code. The mark of the title is in clear, and tells another survey from another text of this one.
 
 Rounds are not for codes: a memo needs somebody who lets one device of a person have it, and that is the collector.
 ``codes.proof.md`` has the arguments.
@@ -104,7 +104,7 @@ class CodeForm:
     Guarantee
     ---------
     A code is a function of one report of the plan, the answers that are sent in clear, the survey, and an id that is
-    drawn on its own. So ``plan.guarantee`` holds for whoever sees it. ``codes.proof.md`` has the argument.
+    drawn on its own. So ``plan.guarantee`` holds against everyone who sees it. ``codes.proof.md`` has the argument.
 
     Examples
     --------

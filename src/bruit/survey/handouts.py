@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 #: How many slips are printed where nobody says how many people there are, and at most.
 SLIPS = 30
 MOST_SLIPS = 2_000
+#: There is one spare slip for this number of expected people, and at least three.
+SPARE = 10
+#: What is written in place of letters that codes do not have.
+_INSTEAD = (("I, L", "1"), ("O", "0"), ("U", "V"))
+#: A text that translations from before there was this line lack.
+_LATER = "print_slip_name"
 
 
 @dataclass(frozen=True)
@@ -40,11 +46,10 @@ class Handouts:
 
     def __post_init__(self) -> None:
         if self.survey.digest.encode() not in self.page:
-            raise ParameterError(
-                "The page must be that of this survey: write it anew by bruit survey page --code, and pass on that one."
-            )
+            raise ParameterError("The page must be that of this survey: write it again with bruit survey page --code.")
         for language in self.survey.languages:
-            missing = [name for name in TEXTS["en"] if name.startswith(PRINT) and name not in self._words(language)]
+            known = {*self._words(language), _LATER}
+            missing = [name for name in TEXTS["en"] if name.startswith(PRINT) and name not in known]
             if missing:
                 raise ParameterError(f"{language}.toml must have a text for {missing[0]!r}, as en.toml has.")
 
@@ -61,13 +66,19 @@ class Handouts:
         language
             The language of its texts.
         number
-            How many; one for each of the expected people by default.
+            How many; one for each of the expected people by default, and some to spare.
         """
-        count = min(self.survey.expected or SLIPS, MOST_SLIPS) if number is None else number
+        people = self.survey.expected or SLIPS
+        count = min(people + max(3, people // SPARE), MOST_SLIPS) if number is None else number
         _checks.integer(low=1, high=MOST_SLIPS, number=count)
         length, words = self.survey.codes.length, self._words(language)
         groups = [range(min(GROUP, length - start)) for start in range(0, length, GROUP)]
-        texts = {"heading": words["print_slip"], "text": words["print_slip_text"]}
+        texts = {
+            "heading": words["print_slip"],
+            "text": words["print_slip_text"],
+            "name": words.get(_LATER, ""),
+            "instead": _INSTEAD,
+        }
         return self._filled("code_slips.html.j2", language, number=count, groups=groups, **texts)
 
     def poster(self, language: str) -> bytes:

@@ -642,7 +642,8 @@ function start(survey) {
   function leaves() {
     const own = panel ? ["leaves_link_rounds", "leaves_memo"] : survey.links ? ["leaves_link"] : [];
     const way = code ? ["leaves_channel", "leaves_file"] : ["leaves_network", "leaves_page"];
-    const names = ["leaves_report", ...own, "leaves_stays", ...way, "leaves_withdraw"];
+    const asIs = words().leaves_clear && survey.questions.some((question) => question.clear) ? ["leaves_clear"] : [];
+    const names = ["leaves_report", ...asIs, ...own, "leaves_stays", ...way, "leaves_withdraw"];
     const [identity, digest] = [survey.identity, survey.digest].map((digits) => element("code", {}, digits));
     const known = { epsilon: figure(survey.epsilon), identity, digest };
     const parts = panel && { report: figure(panel.report_epsilon), epoch: figure(panel.epoch_epsilon) };
@@ -951,7 +952,7 @@ function start(survey) {
       });
       return input;
     });
-    const boxes = () => inputs.map((input, code) => choice(input, question.labels[language][code]));
+    const boxes = () => yesFirst(question, inputs.map((input, code) => choice(input, question.labels[language][code])));
     const parts = question.kind === "scale" ? scale(question, inputs) : boxes();
     const host = element("div", { class: "choices" });
     const style = document.querySelector("style").cloneNode(true); // the policy knows its hash
@@ -964,6 +965,9 @@ function start(survey) {
     const own = document.getElementById(`q${row}`);
     return (own.querySelector(".choices")?.shadowRoot ?? own).querySelector("input");
   }
+
+  /** Yes stands before no on the screen; their codes stay as they are. */
+  const yesFirst = ({ kind }, rows) => (kind === "yes-no" ? [rows[1], rows[0], ...rows.slice(2)] : rows);
 
   const choice = (input, content) => (
     element("label", { class: "choice" }, input, element("span", { dir: "auto" }, content))
@@ -1357,8 +1361,9 @@ function start(survey) {
       render();
       place.querySelector("#told button").focus();
     };
-    const told = answers ? buttons(button(shown.told ? "hide" : "was_it_true", toggle)) : null;
-    told?.setAttribute("id", "told");
+    const forgotten = words().was_forgotten && !panel ? paragraph("was_forgotten", {}, { class: "quiet" }) : null;
+    const told = answers ? buttons(button(shown.told ? "hide" : "was_it_true", toggle)) : forgotten;
+    if (answers) told.setAttribute("id", "told");
     return [...lines, ...sentInClear(), told];
   }
 

@@ -137,7 +137,7 @@ def _parts(body: Body | ClaimBody) -> list[Any]:
 
 
 def _panel(survey: Survey) -> dict[str, Any]:
-    """Rounds and epochs; and what is told after so many past epochs and so many reports of the present one, at most."""
+    """Rounds and epochs; and what is told at most, by past epochs and reports of the present one."""
     plan = survey.plan
     rounds, epochs = survey.repeat.rounds, survey.repeat.epochs
     after = [plan.panel.after(number) for number in range(1, rounds + 1)]

@@ -254,7 +254,9 @@ def _question(table: Mapping[str, Any], place: int, words: Mapping[str, Mapping[
         suggestion = _checks.suggestion(table.get("kind"), kinds)
         raise ParameterError(f'{where}kind must be one of {", ".join(kinds)}, as in kind = "choice".{suggestion}')
     kind: Kind = table["kind"]
-    _checks.known_keys(table, ("name", "kind", "text", "help", "clear", *_QUESTION_KEYS[kind]), where)
+    known = ("name", "kind", "text", "help", "clear", *_QUESTION_KEYS[kind])
+    _check_place(table, known, where)
+    _checks.known_keys(table, known, where)
     clear = _flag(table, "clear", where)
     if clear and kind == "several":
         raise ParameterError(f"{where}several choices are not sent in clear: make it a choice, or leave clear out.")
@@ -271,6 +273,13 @@ def _question(table: Mapping[str, Any], place: int, words: Mapping[str, Mapping[
         clear=clear,
         words=(first["no"], first["yes"]),
     )
+
+
+def _check_place(table: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+    """An error for a key of the survey below a [[question]]: TOML takes it for one of that question."""
+    for key in table:
+        if key in _SURVEY_KEYS and key not in known:
+            raise ParameterError(f"{where}{key} belongs to the whole survey: move it above the first [[question]].")
 
 
 def _flag(table: Mapping[str, Any], key: str, where: str) -> bool:

@@ -51,7 +51,7 @@ class Survey:
     expected
         How many people are expected to answer; None if the file does not say.
     shown_from
-        A question is shown from so many reports on, and results move in steps of at least so many answers.
+        The least number of reports for which a question is shown, and the least step of results in answers.
     opens, closes
         When reports are taken, with their offset; None if nothing is said.
     round_opens
@@ -364,9 +364,9 @@ class Survey:
         Parameters
         ----------
         language
-            A language of the survey, ``"en"`` or ``"fr"``; the first of these that it has unless given.
+            A language of the survey, ``"en"`` or ``"fr"``; by default the first of these that it has.
         channel
-            How answers come back: ``"collector"`` unless given, ``"codes"`` or ``"paper"``.
+            How answers come back: ``"collector"`` (default), ``"codes"`` or ``"paper"``.
         links
             Whether people come by single-use links, as for `page`.
         """

@@ -31,6 +31,7 @@ def _later() -> frozenset[str]:
     """Surveys were opened with translations from before there were these texts."""
     english = Wording("bruit.survey")["en"]
     single = {"lost_last", "next", "change", "none_chosen", "less", "more", "protection_choice", "says_choice"}
+    single |= {"leaves_clear", "was_forgotten"}
     begun = {name for name in english if name.startswith((CODE, PRINT, "brief_", "protection_choices"))}
     return frozenset(single | begun | {f"{SIMPLE}.{name}" for name in english.get(SIMPLE, {})})
 

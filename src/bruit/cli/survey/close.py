@@ -44,10 +44,11 @@ def close(
             )
         waiting = keeper.waiting(name) if is_shown and everything is None else 0
         if waiting:
+            command = f"bruit survey close {name}{_in(store)}"
             raise ParameterError(
                 f"{counted(waiting, 'answer')} came since the last step, and after closing the results do not change. "
-                f"Nothing was done: say bruit survey close {name} --all to include them, or bruit survey close {name} "
-                "--no-all to leave them out for good."
+                f"Nothing was done: say {command} --all to include them, or {command} --no-all to leave them out for "
+                "good."
             )
         keeper.close(name, whole=everything)
         shown = results(keeper, open_survey)
@@ -58,3 +59,10 @@ def close(
     )
     if shown.held_back and shown.rounds:
         console.note(held_back(shown, TEXTS["en"], for_asker=True))
+    if shown.rounds:
+        console.say(f"Next: bruit survey results {name}{_in(store)} -o results.html", style="dim", whole=True)
+
+
+def _in(store: str) -> str:
+    """The option that names a store, unless it is the default."""
+    return "" if store == _store.DEFAULT else f" --store {store}"

@@ -83,11 +83,12 @@ def _collect(address: str, path: Path, name: str, rows: list[CodeRow], per: str 
         check(open_survey)
         collected = count(keeper, open_survey, rows, per_submitter=per is not None)
         _report(collected, keeper, open_survey, per)
-        if not kept:
-            keeper.close(name, whole=True if keeper.totals(name).answered >= open_survey.survey.shown_from else None)
-            show(results(keeper, _store.open_survey(keeper, name)), path.stem)
-        else:
-            console.say(f"Next: bruit survey results {name} --store {address}", style="dim", whole=True)
+        if kept:
+            _next(collected, keeper, open_survey, address)
+            return
+        keeper.close(name, whole=True if keeper.totals(name).answered >= open_survey.survey.shown_from else None)
+        show(results(keeper, _store.open_survey(keeper, name)), path.stem, kept=False)
+        console.note(f"Nothing of this is kept. --store {path.stem}.sqlite keeps it, and adds codes that come later.")
     finally:
         keeper.disconnect()
 
@@ -121,24 +122,35 @@ def _report(collected: Collected, keeper: Store, open_survey: OpenSurvey, per: s
         )
 
 
+def _next(collected: Collected, keeper: Store, open_survey: OpenSurvey, address: str) -> None:
+    """What to do before and after closing."""
+    name, waiting = open_survey.name, keeper.waiting(open_survey.name)
+    if collected.mistyped:
+        console.warn("have mistyped codes corrected and collect the file again before you close: closing is final.")
+    if waiting and waiting < keeper.totals(name).answered:
+        console.note(
+            f"{counted(waiting, 'answer')} came after the last step of {open_survey.survey.shown_from} and are not in "
+            "the results yet. bruit survey close --all includes them."
+        )
+    console.say(f"Next, once all codes are in: bruit survey close {name} --store {address}", style="dim", whole=True)
+
+
 def _lines(collected: Collected, per: str | None) -> Iterator[str]:
-    """All that was not counted, by its reason."""
+    """All that was not counted, by its reason, with where it stands where somebody may look."""
+    places = {
+        "counted once though it came again": collected.twice,
+        f"further codes of the same {per}, not counted": collected.further,
+        f"codes without {per}, not counted": collected.nameless,
+        "mistyped": collected.mistyped,
+        "set aside, because another code with the same id came first": collected.set_aside,
+    }
+    yield from (f"{reason}: {len(rows):,} ({_places(rows)})" for reason, rows in places.items() if rows)
     numbers = {
-        "further copies of a code": collected.twice,
-        f"further codes of the same {per}": collected.further,
-        f"codes without {per}": collected.nameless,
         "of another survey": collected.other_survey,
         "of another text of this survey, as an earlier one": collected.other_text,
         "rows without a code": collected.without,
     }
     yield from (f"{reason}: {number:,}" for reason, number in numbers.items() if number)
-    if collected.mistyped:
-        yield f"mistyped: {len(collected.mistyped):,} ({_places(collected.mistyped)})"
-    if collected.set_aside:
-        yield (
-            f"set aside, because another code with the same id came first: {len(collected.set_aside):,} "
-            f"({_places(collected.set_aside)})"
-        )
 
 
 def _places(places: list[Place]) -> str:

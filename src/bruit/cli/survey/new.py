@@ -18,7 +18,7 @@ def new(
     full: Annotated[bool, typer.Option("--full", help="Show every kind of question and every setting.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists already.")] = False,
 ) -> None:
-    """Write a survey to begin with: ten lines, or one that shows every setting."""
+    """Write a survey to begin with: a dozen lines, or one that shows every setting."""
     _options.check_file(path, "The survey", (".toml",))
     if path.exists() and not force:
         raise ParameterError(f"{path} exists: write to another name, or replace it with --force.")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def page(
     path: Annotated[Path, typer.Argument(metavar="survey.toml", help="The survey.", show_default=False)],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the page goes: a .html file.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the page goes; x.html! replaces one.")],
     address: Annotated[
         str,
         typer.Option(help="Where reports are posted to: relative to the page, or https and a host that answers it."),
@@ -35,7 +35,7 @@ def page(
     name: Annotated[
         str | None, typer.Option(help="Its name there; the name of the file by default.", show_default=False)
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a page that exists already.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a page that exists, as -o x.html! does.")] = False,
 ) -> None:
     """Write the page that people answer on, one HTML file, and say its hash and its policy.
 
@@ -46,9 +46,9 @@ def page(
     """
     from bruit.survey import Survey, security_policy
 
+    output, replaces = _options.replaced(output)
     _options.check_file(output, "--output", (".html",))
-    if output.exists() and not force:
-        raise ParameterError(f"{output} exists: write to another name, or replace it with --force.")
+    _options.check_free(output, "", replaces=replaces or force)
     survey = Survey.load(path)
     if code or (survey.channel == "codes" and store is None):
         if links or store is not None or name is not None or address != "report":
@@ -72,7 +72,9 @@ def _write_code_page(survey: Survey, path: Path, output: Path) -> None:
     documents.write_text(output, content.decode())
     console.say(f"page: {output}, {counted(len(content), 'byte')}; it shows codes of {survey.codes.length} characters")
     console.say(f"sha256: {hashlib.sha256(content).hexdigest()}", whole=True)
-    console.say(f"Pass on the file, or its link. Then: bruit survey collect {path} codes.csv", style="dim", whole=True)
+    store = f"{path.stem}.sqlite"
+    console.say("Pass on the file, or its link. When people have handed in their codes:", style="dim")
+    console.say(f"  bruit survey collect {path} answers.csv --store {store}", style="dim", whole=True)
 
 
 def _opened(address: str, name: str, survey: Survey, links: bool) -> tuple[Survey, bool]:

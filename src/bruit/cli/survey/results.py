@@ -24,7 +24,8 @@ def results(
     store: _store.Address = _store.DEFAULT,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the page of results to an .html file instead.")
+        Path | None,
+        typer.Option("--output", "-o", help="Write a page of results instead; x.html! replaces one."),
     ] = None,
 ) -> None:
     """Show the estimates of a survey, with intervals, and whether its reports follow the law.
@@ -36,8 +37,10 @@ def results(
     from bruit.collector.estimates import table
     from bruit.collector.results import results as look
 
+    output, replaces = _options.destination(output)
     if output is not None:
         _options.check_file(output, "--output", (".html",))
+        _options.check_free(output, "", replaces=replaces)
     keeper = _store.opened(store)
     try:
         shown = look(keeper, _store.open_survey(keeper, name))
@@ -59,8 +62,8 @@ def write_page(shown: SurveyResults, output: Path) -> None:
     console.note(f"{output} is the page of results; {output.name}#present shows one question at a time, large.")
 
 
-def show(shown: SurveyResults, name: str) -> None:
-    """Print the estimates of a survey."""
+def show(shown: SurveyResults, name: str, *, kept: bool = True) -> None:
+    """Print the estimates of a survey; one that no store keeps is neither open nor closed."""
     from bruit.collector.cards import notes
     from bruit.collector.results_page import held_back
     from bruit.collector.wording import TEXTS
@@ -69,7 +72,8 @@ def show(shown: SurveyResults, name: str) -> None:
     answered, refused, repeated = shown.totals
     counts = [counted(answered, "answer"), *[f"{refused:,} refused"] * bool(refused)]
     counts += [f"{repeated:,} sent again"] * bool(repeated)
-    console.say(f"{name} ({'closed' if shown.closed else 'open'}): {', '.join(counts)}.")
+    state = f" ({'closed' if shown.closed else 'open'})" if kept else ""
+    console.say(f"{name}{state}: {', '.join(counts)}.")
     if shown.links is not None:
         console.say(
             f"{shown.links.issued:,} personal links, for {counted(shown.survey.rounds, 'round')} each."
@@ -107,13 +111,22 @@ def _questions(shown: SurveyResults) -> Iterator[tuple[str, QuestionResult]]:
 
 def _lines(survey: Survey, question: QuestionResult, words: Mapping[str, str]) -> Iterator[str]:
     """The estimate of a question in words, those of its groups that can be compared, and what is not shown."""
-    from bruit.collector.sentences import group_caption, hidden_groups, hidden_question, leaves_open, sentence
+    from bruit.collector.sentences import (
+        group_caption,
+        hidden_groups,
+        hidden_question,
+        leaves_open,
+        respondents,
+        sentence,
+    )
 
     if question.hidden:
         yield f"{question.name}: {hidden_question(survey, question, words)}"
         return
     own = survey.languages[0]
     yield f"{question.name}: {sentence(survey, question.name, question.answer, words, own)}"
+    if line := respondents(survey, question, words, own):
+        yield f"{question.name}: {line}"
     for name, some in groupby(question.groups, key=lambda group: group.question):
         groups, by = list(some), f"{question.name} by {name}: "
         for group in groups:

@@ -9,7 +9,6 @@ import typer
 
 from bruit import documents
 from bruit.cli import _options, console
-from bruit.errors import ParameterError
 
 
 def sheet(
@@ -31,7 +30,7 @@ def sheet(
             "--output", "-o", help="Where the sheet goes; beside the survey as survey.sheet.en.html by default."
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a sheet that exists already.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a sheet that exists, as -o x.html! does.")] = False,
 ) -> None:
     """Write a sheet for those who are asked and for an ethics board, one HTML file to print.
 
@@ -45,9 +44,9 @@ def sheet(
     survey = Survey.load(path)
     spoken = spoken_language(survey, language)
     content = survey.sheet(spoken, channel=channel, links=links)
-    target = output or path.with_suffix(f".sheet.{spoken}.html")
+    named, replaces = _options.destination(output)
+    target = named or path.with_suffix(f".sheet.{spoken}.html")
     _options.check_file(target, "--output", (".html",))
-    if target.exists() and not force:
-        raise ParameterError(f"{target} exists: write to another name, or replace it with --force.")
+    _options.check_free(target, "", replaces=replaces or force)
     documents.write_text(target, content.decode())
     console.say(f"sheet: {target}", whole=True)

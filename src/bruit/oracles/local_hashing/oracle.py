@@ -281,6 +281,10 @@ class LocalHashing(SupportOracle):
         """The probability of keeping the true bucket, where otherwise any bucket is drawn."""
         return self.p - self._other
 
+    def words_of(self, codes: Codes) -> Words:
+        """π of these codes: what a function is applied to."""
+        return self._words[codes]
+
     @cached_property
     def _words(self) -> Words:
         """π of every code."""
