@@ -139,8 +139,9 @@ def _draw_curve(ax: Axes, shape: Shape, level: float) -> None:
             ax.vlines(beside, *band[gap, output], color=colour, linewidth=1.8, zorder=3)
             ax.plot([beside], [shape.effects[gap, output]], "o", color=colour, markersize=5, zorder=4)
     for _ in gaps:
-        place = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", "va": "center"}
-        ax.annotate("missing", (beside, 0.5), (7, 0), rotation=90, fontsize=style.TEXT - 2, **place)
+        right = beside + 0.02 * (points[-1] - points[0])
+        along = ax.get_xaxis_transform()  # half way up the panel, wherever the effect is
+        ax.text(right, 0.5, "missing", rotation=90, va="center", fontsize=style.TEXT - 2, transform=along)
     _name_outputs(ax, shape)
     ax.xaxis.set_major_locator(MaxNLocator(5))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: number(round(value, 6))))
