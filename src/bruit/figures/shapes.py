@@ -138,10 +138,10 @@ def _draw_curve(ax: Axes, shape: Shape, level: float) -> None:
         for gap in gaps:  # missing numbers stand beside the curve
             ax.vlines(beside, *band[gap, output], color=colour, linewidth=1.8, zorder=3)
             ax.plot([beside], [shape.effects[gap, output]], "o", color=colour, markersize=5, zorder=4)
-    for _ in gaps:
-        right = beside + 0.02 * (points[-1] - points[0])
-        along = ax.get_xaxis_transform()  # half way up the panel, wherever the effect is
-        ax.text(right, 0.5, "missing", rotation=90, va="center", fontsize=style.TEXT - 2, transform=along)
+    for gap in gaps:
+        right, middle = beside + 0.02 * (points[-1] - points[0]), float(shape.effects[gap].mean())
+        paper = {"facecolor": style.PAPER, "edgecolor": "none", "pad": 1}  # lines of the grid do not cross the word
+        ax.text(right, middle, "missing", rotation=90, va="center", fontsize=style.TEXT - 2, bbox=paper)
     _name_outputs(ax, shape)
     ax.xaxis.set_major_locator(MaxNLocator(5))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: number(round(value, 6))))
