@@ -22,7 +22,7 @@ from forms import CANONICAL, JSON, TEXT, TOML, DocumentReader, Form, plain, writ
 
 from bruit import Plan, documents, numbers, oracles
 from bruit.cards import Card
-from bruit.collection import RSFD, RSRFD, SMP, SPL, TAB, Repeat
+from bruit.collection import RSFD, RSRFD, SMP, SPL, TAB, LongitudinalMean, Repeat
 from bruit.collection.prior import read_prior
 from bruit.domains import Bins, Categories, Dates, Grid, MultiChoice, Scale, Schema
 from bruit.domains.declare import number_question, question
@@ -30,7 +30,7 @@ from bruit.domains.schema import Attribute, domain_from_dict
 from bruit.engines.parquet import metadata_of
 from bruit.errors import BruitError
 from bruit.estimation import Tally
-from bruit.oracles import Memory, Repeated
+from bruit.oracles import LongitudinalHashing, Memory, Repeated
 from bruit.privacy import Guarantee, Ledger, SignedHead, create_keys
 from bruit.privacy.ledger import storage
 from bruit.publications import Publication, Published
@@ -192,6 +192,8 @@ COVERS: dict[str, tuple[str, ...]] = {
     "guarantee": ("privacy/guarantee:Guarantee.from_dict",),
     "oracle": ("oracles/named:from_dict",),
     "repeated oracle": ("oracles/repeated:Repeated.from_dict",),
+    "longitudinal hashing": ("oracles/longitudinal_hashing:LongitudinalHashing.from_dict",),
+    "longitudinal mean": ("collection/longitudinal_mean:LongitudinalMean.from_dict",),
     "number": ("numbers/named:from_dict",),
     "question": (),
     "number question": (),
@@ -399,6 +401,8 @@ def readers(folder: Path) -> dict[str, DocumentReader]:
     """All readers of documents, by what they read."""
     own, asked, results = plans(), releases(), _results()
     kept = [*_first(results), _with_draws(results[0])]
+    linked = LongitudinalHashing(oracles.oracle("OLH", epsilon=1.0, k=4), 2.0)
+    thresholds = LongitudinalMean(numbers.Duchi(epsilon=1.0, bounds=(0.0, 10.0)), 2.0)
     panel = Repeated(oracles.oracle("GRR", epsilon=1.0, labels=["bus", "car", "bike"]), epoch=2.0)
     memory = Memory.create(folder / "memory.json", panel)
     memory.reports(["car", "bus"], ["Ada", "Bob"], epoch=0, round=1, rng=1)
@@ -472,6 +476,8 @@ def readers(folder: Path) -> dict[str, DocumentReader]:
         "guarantee": DocumentReader(_of_dict(Guarantee.from_dict), _bodies([small.guarantee]), JSON),
         "oracle": DocumentReader(_of_dict(oracles.from_dict), _bodies(made), JSON),
         "repeated oracle": DocumentReader(_of_dict(Repeated.from_dict), _bodies([panel]), JSON),
+        "longitudinal hashing": DocumentReader(_of_dict(LongitudinalHashing.from_dict), _bodies([linked]), JSON),
+        "longitudinal mean": DocumentReader(_of_dict(LongitudinalMean.from_dict), _bodies([thresholds]), JSON),
         "number": DocumentReader(_of_dict(numbers.from_dict), _bodies(reals), JSON),
         "question": DocumentReader(
             _of_text(question),

@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from sklearn.dummy import DummyClassifier
 
 from bruit import attacks, audit, engines, learning, numbers, oracles, releases, testing
-from bruit.collection import RSRFD, Plan, Repeat
+from bruit.collection import RSRFD, LongitudinalMean, Plan, Repeat
 from bruit.domains import Categories, Grid
 from bruit.entropy import Entropy, Words
 from bruit.errors import RandomnessError
@@ -116,6 +116,10 @@ X, Y = np.linspace(0.0, 1.0, 20).reshape(10, 2), np.arange(10) % 2
 RAW = Count(epsilon=1.0).fold(AGES)
 PANEL = oracles.Repeated(GRR, 2.0)
 MEMOS = PANEL.memoize(CODES)
+LINKED = oracles.LongitudinalHashing(oracles.oracle("OLH", epsilon=1.0, k=4), 2.0)
+LINKED_PEOPLE = LINKED.start(20)
+THRESHOLDS = LongitudinalMean(numbers.Duchi(epsilon=1.0, bounds=(0.0, 10.0)), 2.0)
+THRESHOLD_PEOPLE = THRESHOLDS.start(20)
 FOLDER = tempfile.TemporaryDirectory()
 MEMORY = oracles.Memory.create(f"{FOLDER.name}/memory", PANEL)
 
@@ -224,6 +228,18 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "oracles.repeated.Repeated.remember": lambda e: PANEL.remember(CODES, words_of(e)),
     "oracles.repeated.Repeated.report": lambda e: PANEL.report(MEMOS, words_of(e)),
     "oracles.repeated.Repeated.simulate": lambda e: PANEL.simulate([50] * 4, rounds=2, rng=e).frequency,
+    "oracles.following.FollowedChanges.start": lambda e: LINKED.start(20, rng=e),
+    "oracles.following.FollowedChanges.answer": lambda e: LINKED.answer(LINKED_PEOPLE, CODES, rng=e),
+    "oracles.following.FollowedChanges.remember": lambda e: LINKED.remember(LINKED.encode(CODES), words_of(e)),
+    "oracles.following.FollowedChanges.report": lambda e: LINKED.report(
+        LINKED.select(LINKED_PEOPLE, LINKED.encode(CODES)), words_of(e)
+    ),
+    "oracles.longitudinal_hashing.LongitudinalHashing.report": lambda e: LINKED.report(
+        LINKED.select(LINKED_PEOPLE, LINKED.encode(CODES)), words_of(e)
+    ),
+    "collection.longitudinal_mean.LongitudinalMean.report": lambda e: THRESHOLDS.report(
+        THRESHOLDS.select(THRESHOLD_PEOPLE, THRESHOLDS.encode(AGES)), words_of(e)
+    ),
     "oracles.memory.Memory.report": lambda e: MEMORY.report(1, round=MEMORY.rounds(), rng=e),
     "oracles.memory.Memory.reports": lambda e: MEMORY.reports([1], ["a"], round=MEMORY.rounds(person="a"), rng=e),
     "collection.panel.Panel.memoize": lambda e: ROUNDS.panel.memoize(TABLE, rng=e),

@@ -72,3 +72,11 @@ def test_a_damaged_file_is_refused_with_what_to_do(ledger, tmp_path, damage):
     path.write_text(documents.seal("bruit.sources/1", body))
     with pytest.raises(FormatError, match="damaged"):
         SourceRecords.of(ledger)
+
+
+def test_a_ledger_by_another_name_has_the_same_records(tmp_path):
+    (tmp_path / "real").mkdir()
+    real, link = tmp_path / "real" / "a.ledger", tmp_path / "link.ledger"
+    Ledger.open(real, epsilon=1.0)
+    link.symlink_to(real)
+    assert SourceRecords.beside(link).path == SourceRecords.beside(real).path == real.with_name("a.ledger.sources")
