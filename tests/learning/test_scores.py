@@ -480,6 +480,42 @@ def test_a_model_that_breaks_the_rules_is_refused_before_anything_is_booked(name
     assert str(X[0, 0])[:6] not in str(caught.value)
 
 
+class AboveMean(Odd):
+    """Probabilities of each record, and labels that compare them with the mean of the batch."""
+
+    def predict_proba(self, rows):
+        return MODEL.predict_proba(rows)
+
+    def predict(self, rows):
+        decisions = MODEL.decision_function(rows)
+        return (decisions > decisions.mean()).astype(int)
+
+
+@pytest.mark.parametrize("metrics", [None, "accuracy", "log_loss"])
+def test_labels_that_depend_on_the_batch_are_refused_though_probabilities_do_not(metrics):
+    ledger = Ledger(epsilon=1.0)
+    with pytest.raises(DataError, match="Nothing was booked"):
+        private_score(AboveMean(), X, Y, epsilon=1.0, metrics=metrics, ledger=ledger)
+    assert len(ledger) == 0
+    assert private_score(AboveMean(), X, Y, epsilon=1.0, metrics="auroc", rng=1)["AUROC"] > 0.7, "labels are not used"
+
+
+class Tied(Odd):
+    """Two classes that are as likely; rounding in a large batch decides for the other one."""
+
+    def predict_proba(self, rows):
+        chance = np.full(len(rows), 0.5 + (1e-13 if len(rows) > 100 else -1e-13))
+        return np.column_stack([1 - chance, chance])
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "log_loss"])
+def test_a_near_tie_is_no_reason_to_refuse_and_has_the_label_of_the_record_alone(metric):
+    view = ClassView(np.array([0, 1]), "predict_proba", 1, frozenset({metric}))
+    right = outcomes(Tied(), X[:110], Y[:110], view)["right"]
+    assert np.array_equal(right, Y[:110] == 0)
+    assert Tied().predict(X[:110]).all(), "the control: together they have the other label"
+
+
 def test_a_model_that_is_not_fitted_says_so():
     with pytest.raises(ParameterError, match="no classes_"):
         private_score(PlainLogistic(), X, Y, epsilon=1.0)

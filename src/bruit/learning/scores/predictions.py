@@ -56,6 +56,10 @@ class ScoreView(Protocol):
         """What the model says of these records."""
         ...
 
+    def tied(self, answers: Predictions) -> NDArray[np.bool_]:
+        """Which records could have another label within the rounding error."""
+        ...
+
     def unsure(self, answers: Predictions, targets: Any) -> NDArray[np.bool_]:
         """Which records could have other whole numbers within the rounding error."""
         ...
@@ -84,15 +88,22 @@ class ScoreView(Protocol):
 def outcomes(model: Any, rows: Any, targets: Any, view: ScoreView) -> dict[str, Counts]:
     """The whole numbers of some records, each as if the model had been asked for it alone."""
     together = view.answers(model, rows, len(targets))
+    tied = view.tied(together)
     values, labels = together.values.copy(), together.labels.copy()
     places = np.flatnonzero(view.unsure(together, targets))
     for place in {*places.tolist(), *range(min(_PROBES, len(targets)))}:
         alone = view.answers(model, rows_at(rows, [place]), 1)
-        near = np.abs(alone.values[0] - values[place]) <= together.rounding
-        if not near.all() or (not values.shape[1] and alone.labels[0] != labels[place]):
-            raise DataError(_TOGETHER)
+        _check_same(together, alone, np.array([place]), tied)
         values[place], labels[place] = alone.values[0], alone.labels[0]
     return view.integers(Predictions(values, labels, together.rounding), targets)
+
+
+def _check_same(together: Predictions, apart: Predictions, places: Counts, tied: NDArray[np.bool_]) -> None:
+    """That the answers about these records are the same among other records, up to rounding."""
+    near = np.abs(apart.values - together.values[places]) <= together.rounding
+    same = (apart.labels == together.labels[places]) | tied[places]
+    if not (near.all() and same.all()):
+        raise DataError(_TOGETHER)
 
 
 def check_length(rows: Any, many: int) -> None:
@@ -157,17 +168,22 @@ class ClassView:
         columns[:, _codes(known, self.classes)] = np.clip(probabilities, 0, 1)
         return Predictions(columns[:, :-1], labels, rounding)
 
+    def tied(self, answers: Predictions) -> NDArray[np.bool_]:
+        """Where two classes are nearly as likely."""
+        values, rounding = answers.values, answers.rounding
+        if not values.shape[1] or not {"accuracy", "log_loss"} & self.metrics:
+            return np.zeros(len(values), bool)
+        if values.shape[1] == 1:
+            return np.asarray(np.abs(values[:, 0] - 0.5) <= rounding)
+        second, first = np.partition(values, -2, axis=1)[:, -2:].T
+        return np.asarray(first - second <= 2 * rounding)
+
     def unsure(self, answers: Predictions, targets: Counts) -> NDArray[np.bool_]:
         """Where two classes are nearly as likely, or a loss or a cell is near its edge."""
         values, rounding = answers.values, answers.rounding
-        doubtful = np.zeros(len(targets), bool)
+        doubtful = self.tied(answers)
         if not values.shape[1]:
             return doubtful
-        if "accuracy" in self.metrics and self.method == "predict_proba" and values.shape[1] > 1:
-            second, first = np.partition(values, -2, axis=1)[:, -2:].T
-            doubtful |= first - second <= 2 * rounding
-        elif "accuracy" in self.metrics:
-            doubtful |= np.abs(values[:, 0] - 0.5) <= rounding
         less, more = (
             self.integers(Predictions(values + shift, answers.labels, 0.0), targets) for shift in (-rounding, rounding)
         )
@@ -235,6 +251,10 @@ class NumberView:
         rounding = _ROUNDING_SINGLE if getattr(values, "dtype", None) in (np.float32, np.float16) else _ROUNDING
         scaled = np.clip(self._scaled(_finite(values, many, 1, "a number")), -3.0, 3.0)
         return Predictions(scaled, np.zeros(many, np.int64), rounding)
+
+    def tied(self, answers: Predictions) -> NDArray[np.bool_]:
+        """Nowhere: there are no labels."""
+        return np.zeros(len(answers.values), bool)
 
     def unsure(self, answers: Predictions, targets: Floats) -> NDArray[np.bool_]:
         """Where a squared error is near the edge of a step."""
