@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from bruit import Ledger
 from bruit.errors import BudgetError, DataError, ParameterError, ParameterTypeError
@@ -50,6 +50,20 @@ def test_a_model_without_privacy_is_refused_and_so_is_a_scaler_before_a_private_
     for model in (LogisticRegression(), make_pipeline(StandardScaler(), bayes())):
         with pytest.raises(ParameterError, match="without privacy"):
             private_cross_score(model, X, Y, epsilon=0.5)
+
+
+def filled_by_the_mean(rows):
+    return np.where(np.isnan(rows), np.nanmean(rows), rows)
+
+
+def test_a_function_before_the_model_is_refused_before_the_first_fit():
+    ledger = Ledger(epsilon=9.0)
+    pipeline = make_pipeline(FunctionTransformer(filled_by_the_mean), bayes())
+    with pytest.raises(ParameterError, match="all records at once"):
+        private_cross_score(pipeline, X, Y, epsilon=0.5, ledger=ledger)
+    assert len(ledger) == 0
+    plain = make_pipeline(FunctionTransformer(np.negative), bayes(bounds=(-5, 3)))
+    assert private_cross_score(plain, X, Y, epsilon=2.0, folds=2, rng=1)["accuracy"] > 0.85
 
 
 def test_pipelines_with_declared_steps_frames_and_regressions_are_taken():

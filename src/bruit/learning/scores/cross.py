@@ -20,7 +20,7 @@ from bruit.entropy import Entropy
 from bruit.errors import DataError, ParameterError, translated
 from bruit.estimation.tally import exact_sum
 from bruit.learning._base import PrivateModel, announced, seed_of
-from bruit.learning.pipelines import exact_steps
+from bruit.learning.pipelines import exact_steps, unknown_steps
 from bruit.learning.scores.predictions import check_length, rows_at
 from bruit.learning.scores.request import ScoreRequest, check_ledger
 from bruit.learning.scores.result import Scores
@@ -36,6 +36,11 @@ _NOT_PRIVATE = (
     "scores of all folds. Use models of bruit, with steps that have declared parameters before them; or private_score "
     "on records that the model did not see."
 )
+_UNKNOWN = (
+    "{steps} before the model may look at all records at once: then one record changes what the model learns from the "
+    "others, and no fit has its guarantee. Use steps of scikit-learn or bruit, numpy's functions of one number, or "
+    "transform the records before, each for itself."
+)
 
 
 def private_cross_score(
@@ -47,7 +52,7 @@ def private_cross_score(
     ----------
     model
         A model of bruit that is not fitted yet, or a `Pipeline` that ends in one and has steps with declared parameters
-        before it.
+        before it. Steps are of scikit-learn or bruit; a `FunctionTransformer` has no function, or a ufunc of numpy.
     X, y
         The records, in memory: a matrix, a frame or a mapping, and their targets.
     folds
@@ -85,6 +90,8 @@ def private_cross_score(
         raise ParameterError("Cross-validation protects a row: where people have several rows, use private_score.")
     if exact_steps(model) or not _is_private(model):
         raise ParameterError(_NOT_PRIVATE.format(model=type(model).__name__))
+    if unknown := unknown_steps(model):
+        raise ParameterError(_UNKNOWN.format(steps=" and ".join(dict.fromkeys(unknown))))
     fitted = _with_ledger(model, ledger)
     spends = _cost(fitted, X, y, None).times(folds).spends
     _check_ledgers(spends, ledger, request)

@@ -2,13 +2,14 @@
 
 A product of matrices may round differently when a row is added to the batch. A probability at the edge of a cell would
 then move other records to another cell. So the model is asked alone about a record whose whole numbers could change
-within the rounding error, and about the first ones of every batch. A model whose answer about a record depends on the
-records beside it is refused. Otherwise a model may be any object with `predict`.
+within the rounding error, and about the first ones of every batch. It is asked about all records a second time, in
+parts of half the batch, a quarter, and so on. A model whose answer about a record depends on the records beside it is
+refused. Otherwise a model may be any object with `predict`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -89,6 +90,8 @@ def outcomes(model: Any, rows: Any, targets: Any, view: ScoreView) -> dict[str, 
     """The whole numbers of some records, each as if the model had been asked for it alone."""
     together = view.answers(model, rows, len(targets))
     tied = view.tied(together)
+    for part in _parts(len(targets)):
+        _check_same(together, view.answers(model, rows_at(rows, part), part.size), part, tied)
     values, labels = together.values.copy(), together.labels.copy()
     places = np.flatnonzero(view.unsure(together, targets))
     for place in {*places.tolist(), *range(min(_PROBES, len(targets)))}:
@@ -96,6 +99,14 @@ def outcomes(model: Any, rows: Any, targets: Any, view: ScoreView) -> dict[str, 
         _check_same(together, alone, np.array([place]), tied)
         values[place], labels[place] = alone.values[0], alone.labels[0]
     return view.integers(Predictions(values, labels, together.rounding), targets)
+
+
+def _parts(many: int) -> Iterator[Counts]:
+    """All places once: every second one, every second one of those left, and so on."""
+    step = 2
+    while step // 2 <= many:
+        yield np.arange(step // 2 - 1, many, step)
+        step *= 2
 
 
 def _check_same(together: Predictions, apart: Predictions, places: Counts, tied: NDArray[np.bool_]) -> None:

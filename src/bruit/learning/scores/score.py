@@ -88,7 +88,9 @@ def private_score(
     amount, for which discrete noise is added once. All scores are computed from the noisy numbers. The model is taken
     as public: what its own fit told is not part of this ε. Errors of the model on some record, numbers that are not
     finite, and targets that were not declared are refused before anything is booked; that they were refused is visible
-    and not covered. The answer about a record must depend on that record alone; see ``private_score.proof.md``.
+    and not covered. The answer about a record must depend on that record alone. The model is asked about every record
+    twice, among others, and refused if answers differ. A dependence that neither split shows is assumed away; see
+    ``private_score.proof.md``.
 
     Error
     -----
