@@ -31,7 +31,7 @@ _ROUNDING, _ROUNDING_SINGLE = 1e-9, 1e-5
 #: How many records of each batch are asked for alone, to notice a model that looks at the batch.
 _PROBES = 4
 
-_RAISED = (
+RAISED = (
     "The model raised a {kind} on these records. Its message may show records and is left out: call the model yourself "
     "to see it. Nothing was booked."
 )
@@ -69,6 +69,10 @@ class ScoreView(Protocol):
         """The whole numbers of each record."""
         ...
 
+    def worst(self) -> Predictions:
+        """What counts as the answer about one record, where there is none after a spend."""
+        ...
+
     def targets(self, column: Any) -> Any:
         """The targets of some records; those that break a declared rule are refused."""
         ...
@@ -99,6 +103,28 @@ def outcomes(model: Any, rows: Any, targets: Any, view: ScoreView) -> dict[str, 
         _check_same(together, alone, np.array([place]), tied)
         values[place], labels[place] = alone.values[0], alone.labels[0]
     return view.integers(Predictions(values, labels, together.rounding), targets)
+
+
+def settled(model: Any, rows: Any, targets: Any, view: ScoreView) -> dict[str, Counts]:
+    """The same after a spend, where nothing is refused: a record without an answer has the worst one."""
+    values, labels, rounding = together = _answers_or_worst(model, rows, len(targets), view)
+    values, labels = values.copy(), labels.copy()
+    for place in np.flatnonzero(view.unsure(together, targets)).tolist():
+        alone = _answers_or_worst(model, rows_at(rows, [place]), 1, view)
+        values[place], labels[place] = alone.values[0], alone.labels[0]
+    return view.integers(Predictions(values, labels, rounding), targets)
+
+
+def _answers_or_worst(model: Any, rows: Any, many: int, view: ScoreView) -> Predictions:
+    """The answers about these records; where they fail together, each for itself."""
+    try:
+        return view.answers(model, rows, many)
+    except BruitError:
+        if many == 1:
+            return view.worst()
+    alone = [_answers_or_worst(model, rows_at(rows, [place]), 1, view) for place in range(many)]
+    values, labels, roundings = zip(*alone, strict=True)
+    return Predictions(np.concatenate(values), np.concatenate(labels), max(roundings))
 
 
 def _parts(many: int) -> Iterator[Counts]:
@@ -215,6 +241,11 @@ class ClassView:
             rows["positive"] = (targets == self.positive).astype(np.int64)
         return rows
 
+    def worst(self) -> Predictions:
+        """No class, and no probability of any."""
+        columns = {None: 0, "decision_function": 1}.get(self.method, self.classes.size)
+        return Predictions(np.zeros((1, columns)), np.array([-1]), _ROUNDING)
+
     def sums(self, neighbours: str) -> ScoreSums:
         """Right and wrong, losses, and the table of ranks, as far as they are asked for."""
         return ScoreSums.of_classes(self.metrics)
@@ -283,6 +314,10 @@ class NumberView:
             "error": np.rint(error * STEPS).astype(np.int64),
         }
 
+    def worst(self) -> Predictions:
+        """A number so far outside that the error is the greatest."""
+        return Predictions(np.full((1, 1), 3.0), np.zeros(1, np.int64), _ROUNDING)
+
     def sums(self, neighbours: str) -> ScoreSums:
         """Targets and errors; the number of records where it is not public."""
         return ScoreSums.of_numbers(neighbours)
@@ -302,7 +337,7 @@ def _called(model: Any, method: str, rows: Any) -> Any:
     def explained(error: Exception) -> BruitError:
         if isinstance(error, NotFittedError):
             return ParameterError("The model is not fitted: call its fit, or use private_cross_score.")
-        return DataError(_RAISED.format(kind=type(error).__name__))
+        return DataError(RAISED.format(kind=type(error).__name__))
 
     with translated(Exception, explained):
         return getattr(model, method)(rows)
