@@ -6,12 +6,13 @@ import os
 import random
 import signal
 import time
+from dataclasses import replace
 
 import pytest
 
 from bruit.errors import BruitError, LedgerError, ParameterError
 from bruit.privacy import Ledger
-from bruit.publications import Publication, Published, publish
+from bruit.publications import Publication, Published, publish, publishing
 from bruit.publications.bill import bill_of
 
 HEAD = 'title = "Six"\ntable = "t.csv"\nepsilon = 0.6\nledger = "t.ledger"\nbudget = { epsilon = 5.0 }\npage = false\n'
@@ -24,7 +25,8 @@ def statistic(name, high=60, **options):
 
 
 SIX = "".join(statistic(name, 60 + 6 * place) for place, name in enumerate(NAMES))
-SIX += '[[statistic]]\nname = "people"\nkind = "count"\n'
+COUNT = '[[statistic]]\nname = "people"\nkind = "count"\n'
+SIX += COUNT
 
 
 @pytest.fixture
@@ -283,6 +285,41 @@ def test_a_draw_is_refined_by_one_publication_only(plan):
     with pytest.raises(LedgerError, match="refined before"):
         publish(plan)
     assert spent(plan) == 1.2
+
+
+def test_in_a_ledger_in_rho_a_raised_epsilon_adds_an_independent_draw(plan):
+    change(plan, ("budget = { epsilon = 5.0 }", "budget = { rho = 9.0 }"), (SIX, COUNT), ("0.6", "1.0"))
+    publish(plan)
+    change(plan, ("epsilon = 1.0", "epsilon = 2.0"))
+    bill = bill_of(Publication.load(plan), Ledger.open(plan.parent / "t.ledger"))
+    assert [item.depends for item in bill.refined.values()] == [False]
+    assert draws(publish(plan), "people") == 2
+
+
+def test_one_draw_is_kept_and_refined_under_one_name_whatever_files_keep_it(plan):
+    change(plan, (SIX, COUNT))
+    first = publish(plan)
+    plan.write_text(plan.read_text() + statistic("x"))
+    publish(plan)
+    change(plan, (statistic("x"), ""), ('"people"', '"b1"'), ("epsilon = 0.6", "epsilon = 4.0"))
+    plan.write_text(plan.read_text() + COUNT.replace("people", "b2"))
+    bill = bill_of(Publication.load(plan), Ledger.open(plan.parent / "t.ledger"))
+    assert (list(bill.refined), [request.name for request in bill.new]) == (["b1"], ["b2"])
+    both = {name: bill.kept["b1"] for name in ("b1", "b2")}
+    twice = replace(bill, kept=both, refined={name: bill.refined["b1"] for name in both})
+    with pytest.raises(LedgerError, match="refine one draw"):
+        publishing._refined_draws(twice)
+    published = publish(plan)
+    assert published.origins["b1"].publication == published.digest != first.digest
+    assert spent(plan) == pytest.approx(0.6 + 0.3 + (2.0 - 0.6) + 2.0)
+
+
+def test_a_renamed_draw_is_known_by_the_name_it_was_drawn_under(plan):
+    first = publish(plan)
+    change(plan, ('"b"', '"renamed"'))
+    second = publish(plan)
+    origin = Published.load(plan.parent / "six" / "results.json").origins["renamed"]
+    assert origin.draw == second.origins["renamed"].draw == (first.digest, "b")
 
 
 def killed_at(plan, seconds, again=()):

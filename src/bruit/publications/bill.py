@@ -143,6 +143,7 @@ class Bill:
                 str(request.share),
                 _width(request),
                 self.plan.total,
+                request.name,
             )
             for request in self.plan.requests
             if request.name not in self.kept or request.name in self.refined
@@ -240,8 +241,10 @@ def refinements(
 
     A statistic is refined if what its file says of its accuracy was raised since it was drawn, `_is_raised`, and its
     share is now above what was paid for it. The second draw costs the difference. Noise stays of its kind: without a δ
-    for the first draw there is none for the second, and with one it is what the share of δ grew by.
+    for the first draw there is none for the second, and with one it is what the share of δ grew by. In a ledger in ρ,
+    which books each draw by itself, the second draw is independent of the first, also where the file splits an ε.
     """
+    gradual = plan.rho is None and ledger.rho is None
     refined: dict[str, Refinement] = {}
     reasons: dict[str, str] = {}
     for request in plan.requests:
@@ -257,7 +260,7 @@ def refinements(
         if not reason:
             try:
                 with _checks.any_epsilon():
-                    refined[request.name] = Refinement(result, *amount, gradual=plan.rho is None, title=request.name)
+                    refined[request.name] = Refinement(result, *amount, gradual=gradual, title=request.name)
             except ParameterError:
                 reason = "its second draw would have other sums"
         if reason:
@@ -307,16 +310,16 @@ def _matched(
 ) -> dict[str, tuple[Result, Origin]]:
     """The newest result of each statistic; one draw is never shown as two statistics."""
     kept: dict[str, tuple[Result, Origin]] = {}
-    taken: set[int] = set()
+    taken: set[tuple[str, str]] = set()
     for same_name in (True, False):  # a statistic that was only renamed comes second
         for name, own in declared.items():
             if name in kept or name in again:
                 continue
             for known, result, origin in reversed(paid):
-                fits = origin.declared == own and (known == name) == same_name and id(origin) not in taken
+                fits = origin.declared == own and (known == name) == same_name and origin.draw not in taken
                 if fits and (same_name or known not in declared):
                     kept[name] = (result, origin)
-                    taken.add(id(origin))
+                    taken.add(origin.draw)
                     break
     return kept
 

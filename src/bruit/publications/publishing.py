@@ -18,7 +18,7 @@ from typing import Any
 
 from bruit import documents, engines
 from bruit.entropy import Entropy, Randomness
-from bruit.errors import FormatError, MissingExtraError, ParameterError
+from bruit.errors import FormatError, LedgerError, MissingExtraError, ParameterError
 from bruit.estimation.tally import RawTally
 from bruit.privacy import Ledger
 from bruit.publications.bill import DOCUMENT, Bill, bill_of, file_of
@@ -122,6 +122,7 @@ def _drawn(bill: Bill, source: Any, rng: Randomness, progress: Any) -> Published
     _refuse_early(bill, plan.open_ledger(start=False))
     if not isinstance(rng, Entropy):  # a bad seed must be found before anything is spent
         Entropy.resolve(rng, "publication", bill.digest)
+    _refined_draws(bill)
     mark = _marked(bill, source, rng)
     tally = None if release is None else _folded(plan, release, source, rng, progress)
     if bill.refined:
@@ -146,10 +147,18 @@ def _drawn(bill: Bill, source: Any, rng: Randomness, progress: Any) -> Published
         return fresh[0].to_json() + "\n"
 
     with ledger.alone_with_results():
-        for name, refinement in bill.refined.items():
-            refining.claim(ledger, file_of(bill.kept[name][1].publication), refinement.first_name, once.name)
+        for earlier, statistic in _refined_draws(bill):
+            refining.claim(ledger, earlier, statistic, once.name)
         is_new = once.run_alone(draw)
     return fresh[0] if is_new else Published.load(once.path)  # by another program, meanwhile
+
+
+def _refined_draws(bill: Bill) -> list[tuple[str, str]]:
+    """The file and the name of each draw that is refined; two second draws of one first draw are refused."""
+    draws = [(file_of(bill.kept[name][1].publication), item.first_name) for name, item in bill.refined.items()]
+    if len(set(draws)) < len(draws):
+        raise LedgerError("Two statistics would refine one draw: leave one of them out, or draw it with --again.")
+    return draws
 
 
 def _marked(bill: Bill, source: Any, rng: Randomness) -> SourceMark | None:
