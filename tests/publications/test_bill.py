@@ -145,6 +145,52 @@ def test_a_ledger_that_was_put_back_keeps_nothing(plan):
         publish(plan)
 
 
+def test_a_ledger_that_was_put_back_shows_nothing_that_it_has_not_booked(plan):
+    ledger = plan.parent / "t.ledger"
+    Ledger.open(ledger, epsilon=5.0)
+    empty, whole = ledger.read_bytes(), plan.read_text()
+    first = publish(plan)
+    change(plan, (statistic("b", 66), ""))
+    publish(plan)  # all is kept
+    ledger.write_bytes(empty)
+    with pytest.raises(LedgerError, match="put back"):
+        publish(plan)
+    assert spent(plan) == 0.0
+    plan.write_text(whole)
+    (plan.parent / "six").rename(plan.parent / "elsewhere")
+    assert values(publish(plan)) == values(first)
+    assert spent(plan) == 0.6  # booked again
+
+
+def test_a_file_that_keeps_a_draw_is_refused_beside_another_ledger(plan):
+    publish(plan)
+    change(plan, (statistic("b", 66), ""))
+    second = publish(plan)
+    for name in ("t.ledger", "t.ledger.results", "six"):
+        (plan.parent / name).rename(plan.parent / f"old-{name}")
+    Ledger.open(plan.parent / "t.ledger", epsilon=5.0)
+    (plan.parent / "t.ledger.results").mkdir()
+    file = f"publication-{second.digest}.json"
+    (plan.parent / "t.ledger.results" / file).write_bytes((plan.parent / "old-t.ledger.results" / file).read_bytes())
+    change(plan, (statistic("c", 72), ""))
+    with pytest.raises(LedgerError, match="is another one"):
+        publish(plan)
+
+
+def test_a_draw_that_was_refined_before_the_ledger_was_put_back_is_refined_by_nothing_else(plan):
+    publish(plan)
+    ledger = plan.parent / "t.ledger"
+    old, whole = ledger.read_bytes(), plan.read_text()
+    change(plan, ("epsilon = 0.6", "epsilon = 1.2"))
+    second, refined = publish(plan), plan.read_text()
+    ledger.write_bytes(old)
+    plan.write_text(whole.replace("epsilon = 0.6", 'epsilon = 1.8\noutput = "other"'))
+    with pytest.raises(LedgerError, match="put back"):
+        publish(plan)
+    plan.write_text(refined)
+    assert (values(publish(plan)), spent(plan)) == (values(second), 1.2)
+
+
 def test_a_folder_of_somebody_else_is_not_replaced(plan):
     publish(plan)
     (plan.parent / "six" / "notes.txt").write_text("mine")
@@ -305,8 +351,8 @@ def test_one_draw_is_kept_and_refined_under_one_name_whatever_files_keep_it(plan
     plan.write_text(plan.read_text() + COUNT.replace("people", "b2"))
     bill = bill_of(Publication.load(plan), Ledger.open(plan.parent / "t.ledger"))
     assert (list(bill.refined), [request.name for request in bill.new]) == (["b1"], ["b2"])
-    both = {name: bill.kept["b1"] for name in ("b1", "b2")}
-    twice = replace(bill, kept=both, refined={name: bill.refined["b1"] for name in both})
+    both = dict.fromkeys(("b1", "b2"), bill.kept["b1"])
+    twice = replace(bill, kept=both, refined=dict.fromkeys(both, bill.refined["b1"]))
     with pytest.raises(LedgerError, match="refine one draw"):
         publishing._refined_draws(twice)
     published = publish(plan)

@@ -183,8 +183,11 @@ def test_a_ledger_that_was_put_back_does_not_pay_for_a_third_edition(plan):
     path.write_bytes(before)
     publish(plan)
     plan.write_text(f'edition = "3"\noutput = "third"\n{text}')
-    publish(plan)  # the first edition is not in the ledger: it was not run since
+    with pytest.raises(LedgerError, match="put back"):  # the first edition is not in the ledger: it was not run since
+        publish(plan)
     plan.write_text(text)
+    publish(plan)
+    plan.write_text(f'edition = "3"\noutput = "third"\n{text}')
     with pytest.raises(BudgetError):
         publish(plan)
 

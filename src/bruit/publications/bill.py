@@ -9,7 +9,8 @@ because others came or went changes nothing for what is paid. See ``publishing.p
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -211,7 +212,16 @@ def bill_of(plan: Publication, ledger: Ledger | None, again: Collection[str] = (
     names = tuple(request.name for request in plan.requests)
     for name in again:
         _checks.one_of(names, **{"again": name})
-    earlier = [] if ledger is None else _published(plan, ledger)
+    known = [] if ledger is None else _published(plan, ledger)
+    earlier = [published for published in known if ledger is not None and _is_booked(ledger, published)]
+    bill = _bill(plan, ledger, earlier, again)
+    _check_booked(bill, [published for published in known if published not in earlier])
+    return bill
+
+
+def _bill(plan: Publication, ledger: Ledger | None, earlier: Sequence[Published], again: Collection[str]) -> Bill:
+    """What a publication costs with these earlier ones, which its ledger has booked."""
+    names = tuple(request.name for request in plan.requests)
     declared = {request.name: plan.declared(request) for request in plan.requests}
     paid = [
         (name, published.results[name], origin) for published in earlier for name, origin in published.origins.items()
@@ -224,8 +234,7 @@ def bill_of(plan: Publication, ledger: Ledger | None, again: Collection[str] = (
     refined, reasons = ({}, {}) if ledger is None else refinements(plan, ledger, kept)
     for published in reversed(earlier):
         if published.origins == origins and len(kept) == len(names) and not refined:
-            return replace(_shown(plan, ledger, published), reasons=reasons)
-    _check_booked(ledger, earlier, origins.values())
+            return replace(_shown(plan, published), reasons=reasons)
     drawn = {
         name: len({origin.publication for _, _, origin in paid if origin.declared == declared[name]})
         for name in names
@@ -296,11 +305,10 @@ def _width(request: Request) -> str:
     return str(request.options.get("within", ""))
 
 
-def _shown(plan: Publication, ledger: Ledger | None, published: Published) -> Bill:
+def _shown(plan: Publication, published: Published) -> Bill:
     """The bill of a publication that is out already."""
     if published.digest == plan.digest:
         return Bill(plan)
-    _check_booked(ledger, [published], published.origins.values())
     kept = {name: (published.results[name], origin) for name, origin in published.origins.items()}
     return Bill(plan, kept, shown=published.digest)
 
@@ -357,18 +365,24 @@ def _read(path: Path) -> Published | None:
 
 
 def _is_booked(ledger: Ledger, published: Published) -> bool:
-    """Whether a ledger has a line for each statistic that was drawn with a publication, and the one that closes it."""
-    name = file_of(published.digest)
-    drawn = sum(origin.publication == published.digest for origin in published.origins.values())
-    return sum(entry.result == name for entry in ledger.entries) > drawn
+    """Whether a ledger has a line for each result of a publication, under the name of the one that drew it.
+
+    Each publication that drew something has one more line, which closes it.
+    """
+    lines = Counter(entry.result for entry in ledger.entries)
+    drawn = Counter(publication for publication, _ in {origin.draw for origin in published.origins.values()})
+    return all(lines[file_of(digest)] > count for digest, count in drawn.items())
 
 
-def _check_booked(ledger: Ledger | None, earlier: Sequence[Published], origins: Iterable[Origin]) -> None:
-    """A kept result must be in the ledger: one that was put back to an older copy has lost what was paid."""
-    used = {origin.publication for origin in origins}
-    for published in earlier:
-        if ledger is not None and published.digest in used and not _is_booked(ledger, published):
-            raise LedgerError(
-                f"{file_of(published.digest)} is beside the ledger, and not in it: the ledger was put back to "
-                "an older copy. Restore the ledger, or publish the file of that time once more, which books it again."
-            )
+def _check_booked(bill: Bill, lost: Sequence[Published]) -> None:
+    """Every publication beside a ledger must be in it: one that was put back to an older copy has lost what was paid.
+
+    One that is published once more, as it was, is booked again.
+    """
+    digests = [published.digest for published in lost]
+    if digests and bill.digest not in digests:
+        raise LedgerError(
+            f"{file_of(digests[0])} is beside the ledger, and what it shows is not in it: the ledger was put back to "
+            "an older copy, or is another one. Restore the ledger, or publish the file of that time once more, which "
+            "books it again."
+        )

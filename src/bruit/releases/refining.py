@@ -300,9 +300,13 @@ def check_recorded(records: SourceRecords, name: str, what: str) -> None:
 
 
 def check_free(records: SourceRecords, ledger: Ledger, earlier: str, statistic: str, by: str) -> None:
-    """That nothing else has refined a draw: a second draw that depends on it may be the only one."""
+    """That nothing else has refined a draw: a second draw that depends on it may be the only one.
+
+    A claim is void if it was never booked. A file that the ledger lacks is of one that was put back to an older copy.
+    """
     other = records.refinement(earlier, statistic)
-    is_void = not any(entry.result == other for entry in ledger.entries)
+    is_saved = bool(other) and ledger.results is not None and (ledger.results / other).exists()
+    is_void = not is_saved and not any(entry.result == other for entry in ledger.entries)
     if other and other != by and not is_void:
         raise LedgerError(f"{statistic} was refined before, in {other}: refine that one, or restore it from a copy.")
 
