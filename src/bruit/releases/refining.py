@@ -228,6 +228,7 @@ def refine_once(
     lines = release.lines(f"{first.label.removesuffix(_REFINED)[: _LABEL - len(_REFINED)]}{_REFINED}")
     once = Once(ledger, _file(first, refinement.name), lines, read_result)
     _check_booked(once, lines)
+    _check_saved(once, refinement)
     if once.is_finished and once.saved():
         return _kept(once, None)
     records = SourceRecords.of(ledger)
@@ -287,6 +288,20 @@ def _check_booked(once: Once, lines: list[Line]) -> None:
         raise ParameterError(
             f"This result was refined before, with {booked[0].guarantee}, in entry {booked[0].index}: refine that "
             "one. One that was stopped is finished with the same ε."
+        )
+
+
+def _check_saved(once: Once, refinement: Refinement) -> None:
+    """A file without its lines is booked again: with what it cost, and no other amount."""
+    if once.entries or not once.path.exists():
+        return
+    results = read_result(once.path.read_bytes())
+    (saved,) = results.values() if isinstance(results, Results) and len(results) == 1 else (None,)
+    whole = refinement.whole.guarantee
+    if saved is None or (saved.guarantee.epsilon, saved.guarantee.delta) != (whole.epsilon, whole.delta):
+        raise LedgerError(
+            f"{once.name} is beside the ledger, and not in it: the ledger was put back to an older copy. Restore the "
+            "ledger, or refine with the ε and δ of that time, which are then booked again."
         )
 
 
