@@ -213,6 +213,21 @@ def test_undeclared_groups_are_kept_or_drawn_together(plan):
     assert [request.name for request in bill.new] == ["n", "s"]
 
 
+def test_under_rho_the_delta_of_kept_undeclared_groups_is_what_was_paid(plan):
+    change(
+        plan,
+        ("epsilon = 0.6", "rho = 0.5\ndelta = 1e-2"),
+        ("{ epsilon = 5.0 }", "{ rho = 5.0, delta = 0.5 }"),
+        (SIX, '[[statistic]]\nname = "n"\nkind = "count"\nby = "age=?"\n'),
+    )
+    first = publish(plan)
+    change(plan, ("delta = 1e-2", "delta = 1e-9"))
+    plan.write_text(plan.read_text() + COUNT)
+    second = publish(plan)
+    assert second.origins["n"].publication == first.digest
+    assert second.guarantee.delta == first.guarantee.delta == pytest.approx(1e-2 + 1e-6)
+
+
 # Refined.
 
 

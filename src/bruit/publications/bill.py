@@ -129,8 +129,15 @@ class Bill:
             shares += [line.rho or 0.0 for item in self.refined.values() for line in item.release().lines()]
             total = up(sum(decimal(rho) for rho in [*rhos, *shares] if rho is not None))  # type: ignore[arg-type]
             epsilon = rho_to_epsilon(total, self.plan.at)
-            delta = up(decimal(self.plan.at) + decimal(self.plan.delta))
+            delta = up(sum(map(decimal, self._failures), decimal(self.plan.at)))
         return Guarantee(epsilon=epsilon, delta=min(delta, 1.0), neighbours=promises[0].neighbours)
+
+    @property
+    def _failures(self) -> list[float]:
+        """The δ of each count that names undeclared groups: what was paid for a kept one, and else its share."""
+        naming = [request.name for request in self.plan.requests if request.names_groups]
+        paid = {name: result.guarantee.delta for name, (result, _) in self.kept.items()}
+        return [paid.get(name, self.plan.shares[name][1]) for name in naming]
 
     def origins(self, date: str) -> dict[str, Origin]:
         """Where each result comes from: an earlier publication, or this one, which was booked at this time."""
