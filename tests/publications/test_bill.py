@@ -213,6 +213,33 @@ def test_undeclared_groups_are_kept_or_drawn_together(plan):
     assert [request.name for request in bill.new] == ["n", "s"]
 
 
+def test_undeclared_groups_are_kept_of_one_draw(plan):
+    mean = '[[statistic]]\nname = "{0}"\nkind = "mean"\nof = "age=0..{1}"\nby = "age=?"\n'
+    change(
+        plan,
+        ("epsilon = 0.6", "epsilon = 0.6\ndelta = 1e-6"),
+        ("{ epsilon = 5.0 }", "{ epsilon = 5.0, delta = 1e-3 }"),
+        (SIX, '[[statistic]]\nname = "n"\nkind = "count"\nby = "age=?"\n' + mean.format("m", 60)),
+    )
+    first, whole = publish(plan), plan.read_text()
+    change(plan, (mean.format("m", 60), mean.format("m2", 90)))
+    publish(plan)
+    plan.write_text(whole)
+    assert {origin.publication for origin in publish(plan).origins.values()} == {first.digest}
+
+
+def test_what_came_from_a_seed_is_shown_and_not_kept_in_another_publication(plan):
+    change(plan, (SIX, COUNT))
+    first = publish(plan, rng=7)
+    assert values(publish(plan)) == values(first)
+    plan.write_text(plan.read_text() + statistic("x"))
+    second = publish(plan)
+    assert not any(result.simulated for result in second.results.values())
+    assert spent(plan) == pytest.approx(1.2)
+    assert values(publish(plan)) == values(second)
+    assert spent(plan) == pytest.approx(1.2)
+
+
 def test_under_rho_the_delta_of_kept_undeclared_groups_is_what_was_paid(plan):
     change(
         plan,

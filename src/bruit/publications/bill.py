@@ -235,13 +235,15 @@ def _bill(plan: Publication, ledger: Ledger | None, earlier: Sequence[Published]
     ]
     kept = _matched(declared, paid, again)
     for unit in _units(plan.requests):
-        if any(name not in kept for name in unit):
-            kept = {name: pair for name, pair in kept.items() if name not in unit}
+        others = {name: pair for name, pair in kept.items() if name not in unit}
+        kept = others | _together({name: declared[name] for name in unit}, paid, again)
     origins = {name: origin for name, (_, origin) in kept.items()}
     refined, reasons = ({}, {}) if ledger is None else refinements(plan, ledger, kept)
     for published in reversed(earlier):
         if published.origins == origins and len(kept) == len(names) and not refined:
             return replace(_shown(plan, published), reasons=reasons)
+    kept = {name: pair for name, pair in kept.items() if not pair[0].simulated}
+    reasons = {name: reason for name, reason in reasons.items() if name in kept}
     drawn = {
         name: len({origin.publication for _, _, origin in paid if origin.declared == declared[name]})
         for name in names
@@ -337,6 +339,18 @@ def _matched(
                     taken.add(origin.draw)
                     break
     return kept
+
+
+def _together(
+    declared: Mapping[str, str], paid: Sequence[tuple[str, Result, Origin]], again: Collection[str]
+) -> dict[str, tuple[Result, Origin]]:
+    """The newest results of statistics of the same undeclared groups, all of one publication; none if there is none."""
+    publications = dict.fromkeys(origin.publication for _, _, origin in reversed(paid))
+    for publication in publications:
+        kept = _matched(declared, [item for item in paid if item[2].publication == publication], again)
+        if len(kept) == len(declared):
+            return kept
+    return {}
 
 
 def _units(requests: Sequence[Request]) -> list[list[str]]:
