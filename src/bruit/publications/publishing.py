@@ -73,12 +73,18 @@ def publish(
     """
     plan = publication if isinstance(publication, Publication) else Publication.load(publication)
     _check_extra(plan)
-    ledger = plan.open_ledger(start=_has(plan.folder / plan.output, plan.digest))
+    ledger = plan.open_ledger(start=_is_saved(plan))
     bill = bill_of(plan, ledger, again)
     _check_output(bill, ledger)
     saved = None if ledger is None else _once(bill, ledger).saved()
     published = _drawn(bill, source, rng, progress) if saved is None else Published.load(saved)
     return replace(published, folder=_write_files(plan, published))
+
+
+def _is_saved(plan: Publication) -> bool:
+    """Whether a publication is in the folder of results, though its ledger may be lost."""
+    path = documents.state_file(plan.folder / plan.ledger)
+    return (path.with_name(f"{path.name}.results") / file_of(plan.digest)).exists()
 
 
 def is_published(bill: Bill) -> bool:
@@ -213,11 +219,25 @@ def _check_output(bill: Bill, ledger: Ledger | None) -> None:
     folder = plan.folder / plan.output
     if not folder.parent.is_dir():
         raise ParameterError(f"The folder {plan.output.parent} for output does not exist.")
+    if folder.is_symlink():
+        raise ParameterError(f"{plan.output} for output is a link: name the folder itself.")
+    _check_copy(bill, ledger)
     if not os.path.lexists(folder) or _has(folder, bill.digest) or _has_earlier(folder, ledger):
         return
     raise ParameterError(
         f'{plan.output} exists and is not this publication: name another folder, as in output = "{plan.output}-2".'
     )
+
+
+def _check_copy(bill: Bill, ledger: Ledger | None) -> None:
+    """A copy of which the ledger has neither line nor file is of a ledger that was lost, or of another one."""
+    folder = bill.plan.folder / bill.plan.output
+    is_known = ledger is not None and (_is_booked(bill, ledger) or _once(bill, ledger).path.exists())
+    if not is_known and _has(folder, bill.digest):
+        raise LedgerError(
+            f"{bill.plan.output} has this publication, and the ledger has nothing of it: restore the ledger and its "
+            "folder of results, or move the folder away if it is of another table."
+        )
 
 
 def _has_earlier(folder: Path, ledger: Ledger | None) -> bool:
