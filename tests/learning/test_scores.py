@@ -773,6 +773,8 @@ def test_a_result_shows_its_scores_and_says_what_the_intervals_are_about():
     assert list(scores.to_frame().columns) == ["score", "value", "error", "lower", "upper"]
     assert len(scores.roc().to_frame()) == CELLS - 1
     assert len(scores.calibration().to_frame()) == 8
+    assert scores.interval("auroc") == scores.interval("AUROC")
+    assert scores["log_loss"] == scores["log loss"]
     with pytest.raises(ParameterError):
         scores["F1"]
     with pytest.raises(ParameterError):

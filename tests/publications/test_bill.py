@@ -6,12 +6,13 @@ import os
 import random
 import signal
 import time
+from dataclasses import replace
 
 import pytest
 
 from bruit.errors import BruitError, LedgerError, ParameterError
 from bruit.privacy import Ledger
-from bruit.publications import Publication, Published, publish
+from bruit.publications import Publication, Published, publish, publishing
 from bruit.publications.bill import bill_of
 
 HEAD = 'title = "Six"\ntable = "t.csv"\nepsilon = 0.6\nledger = "t.ledger"\nbudget = { epsilon = 5.0 }\npage = false\n'
@@ -24,7 +25,8 @@ def statistic(name, high=60, **options):
 
 
 SIX = "".join(statistic(name, 60 + 6 * place) for place, name in enumerate(NAMES))
-SIX += '[[statistic]]\nname = "people"\nkind = "count"\n'
+COUNT = '[[statistic]]\nname = "people"\nkind = "count"\n'
+SIX += COUNT
 
 
 @pytest.fixture
@@ -143,6 +145,52 @@ def test_a_ledger_that_was_put_back_keeps_nothing(plan):
         publish(plan)
 
 
+def test_a_ledger_that_was_put_back_shows_nothing_that_it_has_not_booked(plan):
+    ledger = plan.parent / "t.ledger"
+    Ledger.open(ledger, epsilon=5.0)
+    empty, whole = ledger.read_bytes(), plan.read_text()
+    first = publish(plan)
+    change(plan, (statistic("b", 66), ""))
+    publish(plan)  # all is kept
+    ledger.write_bytes(empty)
+    with pytest.raises(LedgerError, match="put back"):
+        publish(plan)
+    assert spent(plan) == 0.0
+    plan.write_text(whole)
+    (plan.parent / "six").rename(plan.parent / "elsewhere")
+    assert values(publish(plan)) == values(first)
+    assert spent(plan) == 0.6  # booked again
+
+
+def test_a_file_that_keeps_a_draw_is_refused_beside_another_ledger(plan):
+    publish(plan)
+    change(plan, (statistic("b", 66), ""))
+    second = publish(plan)
+    for name in ("t.ledger", "t.ledger.results", "six"):
+        (plan.parent / name).rename(plan.parent / f"old-{name}")
+    Ledger.open(plan.parent / "t.ledger", epsilon=5.0)
+    (plan.parent / "t.ledger.results").mkdir()
+    file = f"publication-{second.digest}.json"
+    (plan.parent / "t.ledger.results" / file).write_bytes((plan.parent / "old-t.ledger.results" / file).read_bytes())
+    change(plan, (statistic("c", 72), ""))
+    with pytest.raises(LedgerError, match="is another one"):
+        publish(plan)
+
+
+def test_a_draw_that_was_refined_before_the_ledger_was_put_back_is_refined_by_nothing_else(plan):
+    publish(plan)
+    ledger = plan.parent / "t.ledger"
+    old, whole = ledger.read_bytes(), plan.read_text()
+    change(plan, ("epsilon = 0.6", "epsilon = 1.2"))
+    second, refined = publish(plan), plan.read_text()
+    ledger.write_bytes(old)
+    plan.write_text(whole.replace("epsilon = 0.6", 'epsilon = 1.8\noutput = "other"'))
+    with pytest.raises(LedgerError, match="put back"):
+        publish(plan)
+    plan.write_text(refined)
+    assert (values(publish(plan)), spent(plan)) == (values(second), 1.2)
+
+
 def test_a_folder_of_somebody_else_is_not_replaced(plan):
     publish(plan)
     (plan.parent / "six" / "notes.txt").write_text("mine")
@@ -163,6 +211,69 @@ def test_undeclared_groups_are_kept_or_drawn_together(plan):
     plan.write_text(plan.read_text() + '[[statistic]]\nname = "s"\nkind = "sum"\nof = "age=0..60"\nby = "age=?"\n')
     bill = bill_of(Publication.load(plan), Ledger.open(plan.parent / "t.ledger"))
     assert [request.name for request in bill.new] == ["n", "s"]
+
+
+def test_undeclared_groups_are_kept_of_one_draw(plan):
+    mean = '[[statistic]]\nname = "{0}"\nkind = "mean"\nof = "age=0..{1}"\nby = "age=?"\n'
+    change(
+        plan,
+        ("epsilon = 0.6", "epsilon = 0.6\ndelta = 1e-6"),
+        ("{ epsilon = 5.0 }", "{ epsilon = 5.0, delta = 1e-3 }"),
+        (SIX, '[[statistic]]\nname = "n"\nkind = "count"\nby = "age=?"\n' + mean.format("m", 60)),
+    )
+    first, whole = publish(plan), plan.read_text()
+    change(plan, (mean.format("m", 60), mean.format("m2", 90)))
+    publish(plan)
+    plan.write_text(whole)
+    assert {origin.publication for origin in publish(plan).origins.values()} == {first.digest}
+
+
+def test_what_came_from_a_seed_is_shown_and_not_kept_in_another_publication(plan):
+    change(plan, (SIX, COUNT))
+    first = publish(plan, rng=7)
+    assert values(publish(plan)) == values(first)
+    plan.write_text(plan.read_text() + statistic("x"))
+    second = publish(plan)
+    assert not any(result.simulated for result in second.results.values())
+    assert spent(plan) == pytest.approx(1.2)
+    assert values(publish(plan)) == values(second)
+    assert spent(plan) == pytest.approx(1.2)
+
+
+def test_under_rho_the_delta_of_kept_undeclared_groups_is_what_was_paid(plan):
+    change(
+        plan,
+        ("epsilon = 0.6", "rho = 0.5\ndelta = 1e-2"),
+        ("{ epsilon = 5.0 }", "{ rho = 5.0, delta = 0.5 }"),
+        (SIX, '[[statistic]]\nname = "n"\nkind = "count"\nby = "age=?"\n'),
+    )
+    first = publish(plan)
+    change(plan, ("delta = 1e-2", "delta = 1e-9"))
+    plan.write_text(plan.read_text() + COUNT)
+    second = publish(plan)
+    assert second.origins["n"].publication == first.digest
+    assert second.guarantee.delta == first.guarantee.delta == pytest.approx(1e-2 + 1e-6)
+
+
+def test_tables_of_one_name_in_two_folders_are_two_tables_of_a_shared_ledger(plan):
+    change(plan, ('"t.ledger"', '"../t.ledger"'), (SIX, COUNT))
+    for folder, rows in (("north", 500), ("south", 9000)):
+        (plan.parent / folder).mkdir()
+        (plan.parent / folder / "t.csv").write_text("age\n" + "5\n" * rows)
+        (plan.parent / folder / "six.toml").write_text(plan.read_text())
+    north, south = (publish(plan.parent / folder / "six.toml") for folder in ("north", "south"))
+    assert (north.is_new, south.is_new, spent(plan)) == (True, True, 1.2)
+    assert south["people"].value > 5000 > north["people"].value
+    assert north.plan["table"] == "t.csv"  # readers see the name
+
+
+@pytest.mark.parametrize(("csv", "is_new"), [('missing = ["-9"]', True), ('delimiter = ","', False)])
+def test_another_way_to_read_the_text_makes_everything_new(plan, csv, is_new):
+    first = publish(plan)
+    change(plan, ("page = false", f"page = false\ncsv = {{ {csv} }}"))
+    second = publish(plan)
+    assert (second.is_new, second.digest != first.digest) == (is_new, is_new)
+    assert spent(plan) == (1.2 if is_new else 0.6)
 
 
 # Refined.
@@ -283,6 +394,41 @@ def test_a_draw_is_refined_by_one_publication_only(plan):
     with pytest.raises(LedgerError, match="refined before"):
         publish(plan)
     assert spent(plan) == 1.2
+
+
+def test_in_a_ledger_in_rho_a_raised_epsilon_adds_an_independent_draw(plan):
+    change(plan, ("budget = { epsilon = 5.0 }", "budget = { rho = 9.0 }"), (SIX, COUNT), ("0.6", "1.0"))
+    publish(plan)
+    change(plan, ("epsilon = 1.0", "epsilon = 2.0"))
+    bill = bill_of(Publication.load(plan), Ledger.open(plan.parent / "t.ledger"))
+    assert [item.depends for item in bill.refined.values()] == [False]
+    assert draws(publish(plan), "people") == 2
+
+
+def test_one_draw_is_kept_and_refined_under_one_name_whatever_files_keep_it(plan):
+    change(plan, (SIX, COUNT))
+    first = publish(plan)
+    plan.write_text(plan.read_text() + statistic("x"))
+    publish(plan)
+    change(plan, (statistic("x"), ""), ('"people"', '"b1"'), ("epsilon = 0.6", "epsilon = 4.0"))
+    plan.write_text(plan.read_text() + COUNT.replace("people", "b2"))
+    bill = bill_of(Publication.load(plan), Ledger.open(plan.parent / "t.ledger"))
+    assert (list(bill.refined), [request.name for request in bill.new]) == (["b1"], ["b2"])
+    both = dict.fromkeys(("b1", "b2"), bill.kept["b1"])
+    twice = replace(bill, kept=both, refined=dict.fromkeys(both, bill.refined["b1"]))
+    with pytest.raises(LedgerError, match="refine one draw"):
+        publishing._refined_draws(twice)
+    published = publish(plan)
+    assert published.origins["b1"].publication == published.digest != first.digest
+    assert spent(plan) == pytest.approx(0.6 + 0.3 + (2.0 - 0.6) + 2.0)
+
+
+def test_a_renamed_draw_is_known_by_the_name_it_was_drawn_under(plan):
+    first = publish(plan)
+    change(plan, ('"b"', '"renamed"'))
+    second = publish(plan)
+    origin = Published.load(plan.parent / "six" / "results.json").origins["renamed"]
+    assert origin.draw == second.origins["renamed"].draw == (first.digest, "b")
 
 
 def killed_at(plan, seconds, again=()):

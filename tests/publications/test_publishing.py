@@ -162,16 +162,36 @@ def test_what_was_shown_is_never_drawn_again(plan):
         publish(plan)
 
 
-@pytest.mark.parametrize("lost", ["the ledger", "the ledger and the results"])
-def test_what_a_ledger_has_lost_is_booked_again_and_not_drawn_again(plan, lost):
+def test_what_a_ledger_has_lost_is_booked_again_and_not_drawn_again(plan):
     path = plan.parent / "visits.ledger"
     first = publish(plan)
     path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
-    if lost != "the ledger":
-        shutil.rmtree(plan.parent / "visits.ledger.results")
     assert numbers(publish(plan)) == numbers(first)
     assert [entry.label for entry in entries(plan)] == [*LABELS, "published: Visits"]
     assert Ledger.open(path).spent.epsilon == 1.0
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_a_copy_of_which_the_ledger_has_nothing_is_neither_shown_nor_drawn_again(plan, is_gone):
+    path = plan.parent / "visits.ledger"
+    publish(plan)
+    shutil.rmtree(plan.parent / "visits.ledger.results")
+    path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
+    if is_gone:
+        path.unlink()
+    with pytest.raises(LedgerError, match="nothing of it"):
+        publish(plan)
+    assert path.exists() != is_gone
+
+
+def test_a_link_is_no_folder_for_output(plan):
+    first = publish(plan)
+    first.folder.rename(plan.parent / "web")
+    first.folder.symlink_to(plan.parent / "web")
+    plan.write_text(f'edition = "2"\n{plan.read_text()}')
+    with pytest.raises(ParameterError, match="is a link"):
+        publish(plan)
+    assert first.folder.is_symlink()
 
 
 def test_a_ledger_that_was_put_back_does_not_pay_for_a_third_edition(plan):
@@ -183,8 +203,11 @@ def test_a_ledger_that_was_put_back_does_not_pay_for_a_third_edition(plan):
     path.write_bytes(before)
     publish(plan)
     plan.write_text(f'edition = "3"\noutput = "third"\n{text}')
-    publish(plan)  # the first edition is not in the ledger: it was not run since
+    with pytest.raises(LedgerError, match="put back"):  # the first edition is not in the ledger: it was not run since
+        publish(plan)
     plan.write_text(text)
+    publish(plan)
+    plan.write_text(f'edition = "3"\noutput = "third"\n{text}')
     with pytest.raises(BudgetError):
         publish(plan)
 

@@ -262,6 +262,20 @@ def test_a_result_is_refined_once_and_then_what_came_of_it(table, ledger):
     refused(ledger, first.entry, table, "Restore it", LedgerError, epsilon=0.25)
 
 
+def test_a_ledger_that_was_put_back_books_what_was_drawn_and_no_other_amount(table, ledger):
+    first = publish_once(Release(Count(epsilon=0.2)), table, ledger)
+    old = ledger.path.read_bytes()
+    kept = refine_once(ledger, first.entry, table, 3.0)
+    ledger.path.write_bytes(old)
+    ledger = Ledger.open(ledger.path)
+    with pytest.raises(LedgerError, match="put back"):
+        refine_once(ledger, first.entry, table, 0.01)
+    assert ledger.spent.epsilon == 0.2
+    again = refine_once(ledger, first.entry, table, 3.0)
+    assert (again.is_new, ledger.spent.epsilon) == (False, 3.2)
+    assert again.result["count"].to_dict() == kept.result["count"].to_dict()
+
+
 def test_people_and_ledgers_in_rho_have_independent_draws_which_say_what_they_are_worth(table, ledger, tmp_path):
     people = Release(Count(epsilon=0.3), person=Person("who", rows=2))
     own = Ledger.open(tmp_path / "who.ledger", epsilon=5.0, neighbours="person-add-remove")

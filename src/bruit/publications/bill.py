@@ -9,7 +9,8 @@ because others came or went changes nothing for what is paid. See ``publishing.p
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -128,8 +129,15 @@ class Bill:
             shares += [line.rho or 0.0 for item in self.refined.values() for line in item.release().lines()]
             total = up(sum(decimal(rho) for rho in [*rhos, *shares] if rho is not None))  # type: ignore[arg-type]
             epsilon = rho_to_epsilon(total, self.plan.at)
-            delta = up(decimal(self.plan.at) + decimal(self.plan.delta))
+            delta = up(sum(map(decimal, self._failures), decimal(self.plan.at)))
         return Guarantee(epsilon=epsilon, delta=min(delta, 1.0), neighbours=promises[0].neighbours)
+
+    @property
+    def _failures(self) -> list[float]:
+        """The δ of each count that names undeclared groups: what was paid for a kept one, and else its share."""
+        naming = [request.name for request in self.plan.requests if request.names_groups]
+        paid = {name: result.guarantee.delta for name, (result, _) in self.kept.items()}
+        return [paid.get(name, self.plan.shares[name][1]) for name in naming]
 
     def origins(self, date: str) -> dict[str, Origin]:
         """Where each result comes from: an earlier publication, or this one, which was booked at this time."""
@@ -143,6 +151,7 @@ class Bill:
                 str(request.share),
                 _width(request),
                 self.plan.total,
+                request.name,
             )
             for request in self.plan.requests
             if request.name not in self.kept or request.name in self.refined
@@ -210,21 +219,31 @@ def bill_of(plan: Publication, ledger: Ledger | None, again: Collection[str] = (
     names = tuple(request.name for request in plan.requests)
     for name in again:
         _checks.one_of(names, **{"again": name})
-    earlier = [] if ledger is None else _published(plan, ledger)
+    known = [] if ledger is None else _published(plan, ledger)
+    earlier = [published for published in known if ledger is not None and _is_booked(ledger, published)]
+    bill = _bill(plan, ledger, earlier, again)
+    _check_booked(bill, [published for published in known if published not in earlier])
+    return bill
+
+
+def _bill(plan: Publication, ledger: Ledger | None, earlier: Sequence[Published], again: Collection[str]) -> Bill:
+    """What a publication costs with these earlier ones, which its ledger has booked."""
+    names = tuple(request.name for request in plan.requests)
     declared = {request.name: plan.declared(request) for request in plan.requests}
     paid = [
         (name, published.results[name], origin) for published in earlier for name, origin in published.origins.items()
     ]
     kept = _matched(declared, paid, again)
     for unit in _units(plan.requests):
-        if any(name not in kept for name in unit):
-            kept = {name: pair for name, pair in kept.items() if name not in unit}
+        others = {name: pair for name, pair in kept.items() if name not in unit}
+        kept = others | _together({name: declared[name] for name in unit}, paid, again)
     origins = {name: origin for name, (_, origin) in kept.items()}
     refined, reasons = ({}, {}) if ledger is None else refinements(plan, ledger, kept)
     for published in reversed(earlier):
         if published.origins == origins and len(kept) == len(names) and not refined:
-            return replace(_shown(plan, ledger, published), reasons=reasons)
-    _check_booked(ledger, earlier, origins.values())
+            return replace(_shown(plan, published), reasons=reasons)
+    kept = {name: pair for name, pair in kept.items() if not pair[0].simulated}
+    reasons = {name: reason for name, reason in reasons.items() if name in kept}
     drawn = {
         name: len({origin.publication for _, _, origin in paid if origin.declared == declared[name]})
         for name in names
@@ -240,8 +259,10 @@ def refinements(
 
     A statistic is refined if what its file says of its accuracy was raised since it was drawn, `_is_raised`, and its
     share is now above what was paid for it. The second draw costs the difference. Noise stays of its kind: without a δ
-    for the first draw there is none for the second, and with one it is what the share of δ grew by.
+    for the first draw there is none for the second, and with one it is what the share of δ grew by. In a ledger in ρ,
+    which books each draw by itself, the second draw is independent of the first, also where the file splits an ε.
     """
+    gradual = plan.rho is None and ledger.rho is None
     refined: dict[str, Refinement] = {}
     reasons: dict[str, str] = {}
     for request in plan.requests:
@@ -257,7 +278,7 @@ def refinements(
         if not reason:
             try:
                 with _checks.any_epsilon():
-                    refined[request.name] = Refinement(result, *amount, gradual=plan.rho is None, title=request.name)
+                    refined[request.name] = Refinement(result, *amount, gradual=gradual, title=request.name)
             except ParameterError:
                 reason = "its second draw would have other sums"
         if reason:
@@ -293,11 +314,10 @@ def _width(request: Request) -> str:
     return str(request.options.get("within", ""))
 
 
-def _shown(plan: Publication, ledger: Ledger | None, published: Published) -> Bill:
+def _shown(plan: Publication, published: Published) -> Bill:
     """The bill of a publication that is out already."""
     if published.digest == plan.digest:
         return Bill(plan)
-    _check_booked(ledger, [published], published.origins.values())
     kept = {name: (published.results[name], origin) for name, origin in published.origins.items()}
     return Bill(plan, kept, shown=published.digest)
 
@@ -307,18 +327,30 @@ def _matched(
 ) -> dict[str, tuple[Result, Origin]]:
     """The newest result of each statistic; one draw is never shown as two statistics."""
     kept: dict[str, tuple[Result, Origin]] = {}
-    taken: set[int] = set()
+    taken: set[tuple[str, str]] = set()
     for same_name in (True, False):  # a statistic that was only renamed comes second
         for name, own in declared.items():
             if name in kept or name in again:
                 continue
             for known, result, origin in reversed(paid):
-                fits = origin.declared == own and (known == name) == same_name and id(origin) not in taken
+                fits = origin.declared == own and (known == name) == same_name and origin.draw not in taken
                 if fits and (same_name or known not in declared):
                     kept[name] = (result, origin)
-                    taken.add(id(origin))
+                    taken.add(origin.draw)
                     break
     return kept
+
+
+def _together(
+    declared: Mapping[str, str], paid: Sequence[tuple[str, Result, Origin]], again: Collection[str]
+) -> dict[str, tuple[Result, Origin]]:
+    """The newest results of statistics of the same undeclared groups, all of one publication; none if there is none."""
+    publications = dict.fromkeys(origin.publication for _, _, origin in reversed(paid))
+    for publication in publications:
+        kept = _matched(declared, [item for item in paid if item[2].publication == publication], again)
+        if len(kept) == len(declared):
+            return kept
+    return {}
 
 
 def _units(requests: Sequence[Request]) -> list[list[str]]:
@@ -354,18 +386,24 @@ def _read(path: Path) -> Published | None:
 
 
 def _is_booked(ledger: Ledger, published: Published) -> bool:
-    """Whether a ledger has a line for each statistic that was drawn with a publication, and the one that closes it."""
-    name = file_of(published.digest)
-    drawn = sum(origin.publication == published.digest for origin in published.origins.values())
-    return sum(entry.result == name for entry in ledger.entries) > drawn
+    """Whether a ledger has a line for each result of a publication, under the name of the one that drew it.
+
+    Each publication that drew something has one more line, which closes it.
+    """
+    lines = Counter(entry.result for entry in ledger.entries)
+    drawn = Counter(publication for publication, _ in {origin.draw for origin in published.origins.values()})
+    return all(lines[file_of(digest)] > count for digest, count in drawn.items())
 
 
-def _check_booked(ledger: Ledger | None, earlier: Sequence[Published], origins: Iterable[Origin]) -> None:
-    """A kept result must be in the ledger: one that was put back to an older copy has lost what was paid."""
-    used = {origin.publication for origin in origins}
-    for published in earlier:
-        if ledger is not None and published.digest in used and not _is_booked(ledger, published):
-            raise LedgerError(
-                f"{file_of(published.digest)} is beside the ledger, and not in it: the ledger was put back to "
-                "an older copy. Restore the ledger, or publish the file of that time once more, which books it again."
-            )
+def _check_booked(bill: Bill, lost: Sequence[Published]) -> None:
+    """Every publication beside a ledger must be in it: one that was put back to an older copy has lost what was paid.
+
+    One that is published once more, as it was, is booked again.
+    """
+    digests = [published.digest for published in lost]
+    if digests and bill.digest not in digests:
+        raise LedgerError(
+            f"{file_of(digests[0])} is beside the ledger, and what it shows is not in it: the ledger was put back to "
+            "an older copy, or is another one. Restore the ledger, or publish the file of that time once more, which "
+            "books it again."
+        )

@@ -18,7 +18,7 @@ class Origin(NamedTuple):
     """Where a result comes from.
 
     The digests of what was declared and of the publication, its date and its part of ρ; and what the file said of its
-    accuracy then: its weight or share, its width, and the ε or ρ of all.
+    accuracy then: its weight or share, its width, and the ε or ρ of all. `name` is the one it was drawn under.
     """
 
     declared: str
@@ -28,6 +28,12 @@ class Origin(NamedTuple):
     share: str = ""
     within: str = ""
     total: float | None = None
+    name: str = ""
+
+    @property
+    def draw(self) -> tuple[str, str]:
+        """The publication and the name of its draw, which are the same in every file that keeps it."""
+        return self.publication, self.name
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,7 +97,8 @@ class Published(Tabular):
         origin = self.origins.get(name)
         if origin is None:
             return {}
-        return {name: value for name, value in origin._asdict().items() if value not in (None, "")}
+        values = {key: value for key, value in origin._asdict().items() if value not in (None, "") and key != "name"}
+        return values | ({"drawn_as": origin.name} if origin.name not in ("", name) else {})
 
     def kept_of(self, name: str) -> str:
         """The date of a result that is older than the publication; nothing for one that was drawn with it."""
@@ -152,6 +159,7 @@ def kept_note(date: str) -> list[str]:
 def _origin_of(item: Mapping[str, Any]) -> Origin:
     texts = {name: item[name] for name in ("declared", "publication", "date")}
     texts |= {name: item.get(name, "") for name in ("share", "within")}
+    texts["name"] = item.get("drawn_as", item["name"])
     numbers: dict[str, Any] = {name: item.get(name) for name in ("rho", "total")}
     if not all(isinstance(text, str) for text in texts.values()):
         raise TypeError

@@ -18,7 +18,7 @@ from typing import Any
 
 from bruit import documents, engines
 from bruit.entropy import Entropy, Randomness
-from bruit.errors import FormatError, MissingExtraError, ParameterError
+from bruit.errors import FormatError, LedgerError, MissingExtraError, ParameterError
 from bruit.estimation.tally import RawTally
 from bruit.privacy import Ledger
 from bruit.publications.bill import DOCUMENT, Bill, bill_of, file_of
@@ -73,12 +73,18 @@ def publish(
     """
     plan = publication if isinstance(publication, Publication) else Publication.load(publication)
     _check_extra(plan)
-    ledger = plan.open_ledger(start=_has(plan.folder / plan.output, plan.digest))
+    ledger = plan.open_ledger(start=_is_saved(plan))
     bill = bill_of(plan, ledger, again)
     _check_output(bill, ledger)
     saved = None if ledger is None else _once(bill, ledger).saved()
     published = _drawn(bill, source, rng, progress) if saved is None else Published.load(saved)
     return replace(published, folder=_write_files(plan, published))
+
+
+def _is_saved(plan: Publication) -> bool:
+    """Whether a publication is in the folder of results, though its ledger may be lost."""
+    path = documents.state_file(plan.folder / plan.ledger)
+    return (path.with_name(f"{path.name}.results") / file_of(plan.digest)).exists()
 
 
 def is_published(bill: Bill) -> bool:
@@ -122,6 +128,7 @@ def _drawn(bill: Bill, source: Any, rng: Randomness, progress: Any) -> Published
     _refuse_early(bill, plan.open_ledger(start=False))
     if not isinstance(rng, Entropy):  # a bad seed must be found before anything is spent
         Entropy.resolve(rng, "publication", bill.digest)
+    _refined_draws(bill)
     mark = _marked(bill, source, rng)
     tally = None if release is None else _folded(plan, release, source, rng, progress)
     if bill.refined:
@@ -146,10 +153,18 @@ def _drawn(bill: Bill, source: Any, rng: Randomness, progress: Any) -> Published
         return fresh[0].to_json() + "\n"
 
     with ledger.alone_with_results():
-        for name, refinement in bill.refined.items():
-            refining.claim(ledger, file_of(bill.kept[name][1].publication), refinement.first_name, once.name)
+        for earlier, statistic in _refined_draws(bill):
+            refining.claim(ledger, earlier, statistic, once.name)
         is_new = once.run_alone(draw)
     return fresh[0] if is_new else Published.load(once.path)  # by another program, meanwhile
+
+
+def _refined_draws(bill: Bill) -> list[tuple[str, str]]:
+    """The file and the name of each draw that is refined; two second draws of one first draw are refused."""
+    draws = [(file_of(bill.kept[name][1].publication), item.first_name) for name, item in bill.refined.items()]
+    if len(set(draws)) < len(draws):
+        raise LedgerError("Two statistics would refine one draw: leave one of them out, or draw it with --again.")
+    return draws
 
 
 def _marked(bill: Bill, source: Any, rng: Randomness) -> SourceMark | None:
@@ -204,11 +219,25 @@ def _check_output(bill: Bill, ledger: Ledger | None) -> None:
     folder = plan.folder / plan.output
     if not folder.parent.is_dir():
         raise ParameterError(f"The folder {plan.output.parent} for output does not exist.")
+    if folder.is_symlink():
+        raise ParameterError(f"{plan.output} for output is a link: name the folder itself.")
+    _check_copy(bill, ledger)
     if not os.path.lexists(folder) or _has(folder, bill.digest) or _has_earlier(folder, ledger):
         return
     raise ParameterError(
         f'{plan.output} exists and is not this publication: name another folder, as in output = "{plan.output}-2".'
     )
+
+
+def _check_copy(bill: Bill, ledger: Ledger | None) -> None:
+    """A copy of which the ledger has neither line nor file is of a ledger that was lost, or of another one."""
+    folder = bill.plan.folder / bill.plan.output
+    is_known = ledger is not None and (_is_booked(bill, ledger) or _once(bill, ledger).path.exists())
+    if not is_known and _has(folder, bill.digest):
+        raise LedgerError(
+            f"{bill.plan.output} has this publication, and the ledger has nothing of it: restore the ledger and its "
+            "folder of results, or move the folder away if it is of another table."
+        )
 
 
 def _has_earlier(folder: Path, ledger: Ledger | None) -> bool:

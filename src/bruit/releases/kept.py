@@ -199,7 +199,8 @@ class Once:
         return next((partial for partial in documents.unfinished(self.path) if self._is_whole(partial)), None)
 
     def _is_copied(self) -> bool:
-        return self._copy is not None and self._is_whole(self._copy)
+        """Whether the copy stands in for the file. Of a copy without lines nobody knows whose draw it is."""
+        return self._copy is not None and bool(self.entries) and self._is_whole(self._copy)
 
     def _is_whole(self, path: Path) -> bool:
         try:

@@ -228,6 +228,7 @@ def refine_once(
     lines = release.lines(f"{first.label.removesuffix(_REFINED)[: _LABEL - len(_REFINED)]}{_REFINED}")
     once = Once(ledger, _file(first, refinement.name), lines, read_result)
     _check_booked(once, lines)
+    _check_saved(once, refinement)
     if once.is_finished and once.saved():
         return _kept(once, None)
     records = SourceRecords.of(ledger)
@@ -290,6 +291,20 @@ def _check_booked(once: Once, lines: list[Line]) -> None:
         )
 
 
+def _check_saved(once: Once, refinement: Refinement) -> None:
+    """A file without its lines is booked again: with what it cost, and no other amount."""
+    if once.entries or not once.path.exists():
+        return
+    results = read_result(once.path.read_bytes())
+    (saved,) = results.values() if isinstance(results, Results) and len(results) == 1 else (None,)
+    whole = refinement.whole.guarantee
+    if saved is None or (saved.guarantee.epsilon, saved.guarantee.delta) != (whole.epsilon, whole.delta):
+        raise LedgerError(
+            f"{once.name} is beside the ledger, and not in it: the ledger was put back to an older copy. Restore the "
+            "ledger, or refine with the ε and δ of that time, which are then booked again."
+        )
+
+
 def check_recorded(records: SourceRecords, name: str, what: str) -> None:
     """That it is known of which bytes a result was drawn."""
     if name not in records.draws:
@@ -300,9 +315,13 @@ def check_recorded(records: SourceRecords, name: str, what: str) -> None:
 
 
 def check_free(records: SourceRecords, ledger: Ledger, earlier: str, statistic: str, by: str) -> None:
-    """That nothing else has refined a draw: a second draw that depends on it may be the only one."""
+    """That nothing else has refined a draw: a second draw that depends on it may be the only one.
+
+    A claim is void if it was never booked. A file that the ledger lacks is of one that was put back to an older copy.
+    """
     other = records.refinement(earlier, statistic)
-    is_void = not any(entry.result == other for entry in ledger.entries)
+    is_saved = bool(other) and ledger.results is not None and (ledger.results / other).exists()
+    is_void = not is_saved and not any(entry.result == other for entry in ledger.entries)
     if other and other != by and not is_void:
         raise LedgerError(f"{statistic} was refined before, in {other}: refine that one, or restore it from a copy.")
 
