@@ -12,7 +12,7 @@ from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScale
 
 from bruit import Ledger
 from bruit.errors import BruitError, BudgetError, DataError, ParameterError, ParameterTypeError
-from bruit.learning import DeclaredScaler, LinearRegression, NaiveBayes, private_cross_score
+from bruit.learning import DeclaredScaler, KMeans, LinearRegression, NaiveBayes, private_cross_score
 from bruit.learning.scores.cross import _folds
 from bruit.learning.scores.predictions import ClassView, NumberView, outcomes, settled
 from bruit.learning.scores.request import ScoreRequest
@@ -35,6 +35,14 @@ def test_every_fit_and_the_scores_once_are_booked():
     assert scores.total.epsilon == 3.5
     assert "a record loses at most ε = 3.5" in " ".join(repr(scores).split())
     assert 0.85 < scores["accuracy"] < 0.97
+
+
+def test_scores_of_a_model_with_a_seed_are_marked_as_simulated():
+    inner = make_pipeline(DeclaredScaler((-3, 5)), make_pipeline(KMeans(2, epsilon=9.0, bounds=(0, 1), random_state=1)))
+    inner.steps.append(("bayes", bayes(bounds=(0, 2), random_state=None)))
+    for model, seed in ((bayes(), None), (inner, None), (bayes(random_state=None), 1)):
+        assert private_cross_score(model, X, Y, folds=2, epsilon=0.5, rng=seed).simulated
+    assert not private_cross_score(bayes(random_state=None), X, Y, folds=2, epsilon=0.5).simulated
 
 
 def test_a_model_s_own_ledger_books_its_fits():

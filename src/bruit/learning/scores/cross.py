@@ -61,7 +61,8 @@ def private_cross_score(
     ledger
         Where the scores are booked, and the fits too unless the model has a ledger of its own.
     rng
-        None for secure noise and folds; a whole number for a study that can be repeated.
+        None for secure noise and folds; a whole number for a study that can be repeated. Scores of a model that has a
+        seed are marked as simulated, too.
     **options
         `epsilon` of the scores, and `classes`, `target_bounds`, `positive`, `metrics`, `delta` and `neighbours`, as in
         `private_score`.
@@ -109,13 +110,15 @@ def private_cross_score(
     fold_of = _folds(len(targets), folds, seed)
     _rehearse(fitted, rows, targets, fold_of, ScoreTotal(view, request.row_neighbours))
     total = ScoreTotal(view, request.row_neighbours, settled)
+    seeded = False
     for fold in range(folds):
         train, test = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
         own = _fitted(fitted, rows_at(rows, train), targets[train])
         total.add(own, rows_at(rows, test), targets[test])
+        seeded |= any(getattr(part, "simulated_", True) for part in _private_parts(own))
     scores = request.release(view, total.sums, total.size, ledger, rng)
     note = f"{folds} folds; with the fits a record loses at most {whole}"
-    return replace(scores, total=whole, notes=(*scores.notes, note))
+    return replace(scores, total=whole, simulated=scores.simulated or seeded, notes=(*scores.notes, note))
 
 
 def _request(options: dict[str, Any]) -> ScoreRequest:
