@@ -255,6 +255,27 @@ def test_under_rho_the_delta_of_kept_undeclared_groups_is_what_was_paid(plan):
     assert second.guarantee.delta == first.guarantee.delta == pytest.approx(1e-2 + 1e-6)
 
 
+def test_tables_of_one_name_in_two_folders_are_two_tables_of_a_shared_ledger(plan):
+    change(plan, ('"t.ledger"', '"../t.ledger"'), (SIX, COUNT))
+    for folder, rows in (("north", 500), ("south", 9000)):
+        (plan.parent / folder).mkdir()
+        (plan.parent / folder / "t.csv").write_text("age\n" + "5\n" * rows)
+        (plan.parent / folder / "six.toml").write_text(plan.read_text())
+    north, south = (publish(plan.parent / folder / "six.toml") for folder in ("north", "south"))
+    assert (north.is_new, south.is_new, spent(plan)) == (True, True, 1.2)
+    assert south["people"].value > 5000 > north["people"].value
+    assert north.plan["table"] == "t.csv"  # readers see the name
+
+
+@pytest.mark.parametrize(("csv", "is_new"), [('missing = ["-9"]', True), ('delimiter = ","', False)])
+def test_another_way_to_read_the_text_makes_everything_new(plan, csv, is_new):
+    first = publish(plan)
+    change(plan, ("page = false", f"page = false\ncsv = {{ {csv} }}"))
+    second = publish(plan)
+    assert (second.is_new, second.digest != first.digest) == (is_new, is_new)
+    assert spent(plan) == (1.2 if is_new else 0.6)
+
+
 # Refined.
 
 

@@ -10,7 +10,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +23,7 @@ from bruit._renamed import Signpost
 from bruit.domains import Schema
 from bruit.domains.domain import Domain
 from bruit.domains.policy import POLICIES
+from bruit.engines.csv_options import TextOptions
 from bruit.errors import BruitError, LedgerError, LimitError, ParameterError, ParameterTypeError, translated
 from bruit.privacy import Ledger
 from bruit.privacy.guarantee import Guarantee
@@ -33,6 +34,7 @@ from bruit.releases.declared import Declaration, out_of_reach, statistic_kind
 from bruit.releases.person import Person
 from bruit.releases.prospects import Prospect, prospect_table, sizes_note
 from bruit.releases.release import Release
+from bruit.releases.sources import place_of
 from bruit.releases.statistic import CentralNeighbours, Statistic
 from bruit.rounding import decimal, down, up
 from bruit.tables import Table
@@ -399,7 +401,7 @@ class Publication:
         options = {name: str(value) for name, value in others.items()}
         privacy = {"noise": request.noise, "in": "epsilon" if self.rho is None else "rho"}
         return documents.digest(
-            {"table": self.table, "edition": self.edition, "statistic": body, "options": options, **privacy}
+            {**self._source, "edition": self.edition, "statistic": body, "options": options, **privacy}
             | {"groups": likeness(request)}
         )
 
@@ -445,11 +447,25 @@ class Publication:
 
     @cached_property
     def digest(self) -> str:
-        """32 hexadecimal digits of what is published: the compiled statistics, the table's name and the edition.
+        """32 hexadecimal digits of what is published: the compiled statistics, the table and the edition.
 
         Neither comments, nor the order of statistics, nor the title change it.
         """
-        return documents.digest(self.to_dict())
+        return documents.digest({**self.to_dict(), **self._source})
+
+    @cached_property
+    def _source(self) -> dict[str, Any]:
+        """The table by its place as seen from the ledger, and how its text is read where that is not the usual way.
+
+        A name that is no file stands for itself. The place is part of digests only: readers are shown the name.
+        """
+        path = str(self.folder / self.table)
+        place = place_of(path, self.folder / self.ledger) if os.path.exists(path) else self.table  # noqa: PTH110 # any text
+        text, usual = (
+            {**asdict(options), "missing": sorted(set(options.missing))}
+            for options in (TextOptions(**self.csv), TextOptions())
+        )
+        return {"table": place} | ({} if text == usual else {"csv": text})
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values: what identifies the publication."""
