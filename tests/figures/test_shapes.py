@@ -32,6 +32,7 @@ def test_a_curve_has_its_band_and_missing_numbers_beside_it() -> None:
     curve, point = (line for line in ax.get_lines() if len(line.get_xdata()) in {3, 1})
     assert curve.get_ydata().tolist() == [-1.0, 0.5, 1.0]
     assert point.get_xdata()[0] > 10
+    assert [text.get_text() for text in ax.texts] == ["missing"]
     (band,) = [
         part for part in ax.collections if type(part).__name__ in {"PolyCollection", "FillBetweenPolyCollection"}
     ]

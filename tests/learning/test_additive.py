@@ -255,6 +255,18 @@ def test_what_cannot_be_fitted_is_refused_in_clear_words_and_nothing_is_spent(
     assert not len(ledger)
 
 
+def test_all_columns_with_gaps_are_named_with_the_declaration_that_admits_them() -> None:
+    table = {"age": [20.0, np.nan], "job": ["cook", None], "kids": [1.0, 2.0]}
+    bounds = {"age": (18, 90), "job": ["cook", "smith"], "kids": (0, 4)}
+    with pytest.raises(MissingError) as caught:
+        AdditiveClassifier(1.0, bounds=bounds, classes=["no", "yes"]).fit(table, ["no", "yes"])
+    said = str(caught.value)
+    assert '"age": Grid(18, 90, missing="category"), "job": Categories(labels=[…], missing="category")' in said
+    assert "kids" not in said
+    with pytest.raises(MissingError, match=r"column 0 of X .*, column 1 of X .*Grid\(18, 90") as caught:
+        AdditiveClassifier(1.0, bounds=(0, 9), classes=[0, 1]).fit([[np.nan, 1.0], [0.0, np.nan]], [0, 1])
+
+
 def test_a_ledger_without_budget_stops_the_fit_before_any_noise() -> None:
     table, label = mixed(200)
     ledger = Ledger(epsilon=0.5)

@@ -33,6 +33,8 @@ def test_effects_add_up_to_the_score(kind: Any, classes: list[str]) -> None:
     parts = model.explain(ROWS)
     scores = model.decision_function(ROWS)
     assert parts.scores.reshape(scores.shape) == pytest.approx(scores, abs=1e-5)
+    shares = model.predict_proba(ROWS)
+    assert parts.probabilities == pytest.approx(shares[:, 1:] if len(classes) == 2 else shares, abs=1e-5)
     assert parts.effects.shape == (7, 2, 1 if len(classes) == 2 else 3)
     assert parts.outputs == (("yes",) if len(classes) == 2 else ("never", "no", "yes"))
 
@@ -43,6 +45,8 @@ def test_effects_of_a_regressor_add_up_to_the_prediction() -> None:
         model = AdditiveRegressor(epsilon, bounds=BOUNDS, target_bounds=(-5, 5), random_state=1)
         with pytest.warns(UserWarning, match="too few") if few else pytest.MonkeyPatch.context():
             model.fit(wide, np.tile(SCORE, 10))
+        with pytest.raises(ParameterError, match="no probabilities"):
+            _ = model.explain(ROWS).probabilities
         assert model.explain(ROWS).scores[:, 0] == pytest.approx(model.predict(ROWS), abs=1e-3)
         assert "not known" in repr(model.shapes_["age"]) if few else "not known" not in repr(model.shapes_["age"])
 
@@ -76,21 +80,31 @@ def test_an_explanation_is_a_table_with_the_largest_effects_first() -> None:
     assert frame["effect"].tolist() == [-1.0, -0.75, 0.5, -1.25]
     assert len(parts) == 1
     assert "job" in parts._repr_html_()
+    assert "log-odds of class yes" in repr(parts)
+    assert "Predicted probability: 0.223 of class yes." in repr(parts)
 
 
 def test_a_page_shows_every_column_and_loads_nothing(glass: AdditiveClassifier, tmp_path: Path) -> None:
-    text = glass.page(tmp_path / "page.html")
+    text = str(glass.page())
+    assert glass.page(tmp_path / "page.html") == tmp_path / "page.html"
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == text
     assert text.count("<svg") == 3
     assert "Importance" in text
     assert "protects nobody" in text  # its noise comes from a seed
-    assert glass.page(rows=ROWS).count("Prediction for row") == 7
+    assert str(glass.page(rows=ROWS)).count("Prediction for row") == 7
     assert "http://" not in text.replace("http://www.w3.org", "")
 
 
 def test_plots_are_of_one_column_or_of_all(glass: AdditiveClassifier) -> None:
     assert glass.plot("age").get_xlabel() == "age"
-    assert len(glass.plot().axes) == 2
+    figure = glass.plot()
+    numbers, labels = figure.axes
+    assert numbers.get_ylim() == labels.get_xlim()
+    heading = figure.get_suptitle()
+    assert "AdditiveClassifier, ε = 4" in heading
+    assert "protects nobody" in heading
+    assert "95 % intervals of the noise" in heading
+    assert numbers.get_ylabel() == "effect on the log-odds\nof class yes"
     with pytest.raises(ParameterError, match="column"):
         glass.plot("height")
 

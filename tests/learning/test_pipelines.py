@@ -22,7 +22,7 @@ from sklearn.preprocessing import (
 )
 
 from bruit.learning import DeclaredScaler, KMeans, LinearRegression, NaiveBayes
-from bruit.learning.pipelines import exact_steps
+from bruit.learning.pipelines import exact_steps, unknown_steps
 
 X = np.random.default_rng(4).uniform(0, 1, (120, 3))
 Y = (X[:, 0] > 0.5).astype(int)
@@ -48,6 +48,10 @@ LEARNING = {
     ),
     "within columns": (
         lambda: make_pipeline(ColumnTransformer([("a", MinMaxScaler(), [0])], remainder="passthrough"), bayes()),
+        "MinMaxScaler",
+    ),
+    "of the other columns": (
+        lambda: make_pipeline(ColumnTransformer([("a", "passthrough", [0])], remainder=MinMaxScaler()), bayes()),
         "MinMaxScaler",
     ),
     "within a union": (lambda: make_pipeline(FeatureUnion([("a", StandardScaler())]), bayes()), "StandardScaler"),
@@ -106,3 +110,15 @@ def test_encoders_are_judged_by_their_categories_and_strangers_by_their_silence(
         """Says nothing of itself."""
 
     assert exact_steps(Stranger()) == ["Stranger"]
+
+
+def test_steps_that_run_a_user_s_code_are_known_within_others():
+    class Own(Normalizer):
+        """A step of a user."""
+
+    assert unknown_steps(make_pipeline(FunctionTransformer(lambda rows: rows), bayes())) == ["FunctionTransformer"]
+    assert unknown_steps(FeatureUnion([("a", Own()), ("b", Normalizer())])) == ["Own"]
+    columns = ColumnTransformer([("a", FunctionTransformer(np.sort), [0]), ("b", "drop", [1])])
+    assert unknown_steps(make_pipeline(columns, bayes())) == ["FunctionTransformer"]
+    assert unknown_steps(FunctionTransformer(np.add, kw_args={"x2": 1})) == ["FunctionTransformer"]
+    assert unknown_steps(make_pipeline(FunctionTransformer(), FunctionTransformer(np.log1p), None, bayes())) == []

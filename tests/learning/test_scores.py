@@ -21,7 +21,7 @@ from sklearn.linear_model import LogisticRegression as PlainLogistic
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import LinearSVC
 
 from bruit import Entropy, Ledger
@@ -30,7 +30,7 @@ from bruit.learning import LinearRegression, NaiveBayes, Scores, private_score
 from bruit.learning._sums import SumNoise
 from bruit.learning.scores.estimates import NoisySums
 from bruit.learning.scores.intervals import half_width
-from bruit.learning.scores.predictions import ClassView, NumberView, Predictions, outcomes
+from bruit.learning.scores.predictions import ClassView, NumberView, Predictions, _parts, outcomes
 from bruit.learning.scores.request import ScoreRequest
 from bruit.learning.scores.sums import (
     ANSWERS,
@@ -480,6 +480,73 @@ def test_a_model_that_breaks_the_rules_is_refused_before_anything_is_booked(name
     assert str(X[0, 0])[:6] not in str(caught.value)
 
 
+class AboveMean(Odd):
+    """Probabilities of each record, and labels that compare them with the mean of the batch."""
+
+    def predict_proba(self, rows):
+        return MODEL.predict_proba(rows)
+
+    def predict(self, rows):
+        decisions = MODEL.decision_function(rows)
+        return (decisions > decisions.mean()).astype(int)
+
+
+@pytest.mark.parametrize("metrics", [None, "accuracy", "log_loss"])
+def test_labels_that_depend_on_the_batch_are_refused_though_probabilities_do_not(metrics):
+    ledger = Ledger(epsilon=1.0)
+    with pytest.raises(DataError, match="Nothing was booked"):
+        private_score(AboveMean(), X, Y, epsilon=1.0, metrics=metrics, ledger=ledger)
+    assert len(ledger) == 0
+    assert private_score(AboveMean(), X, Y, epsilon=1.0, metrics="auroc", rng=1)["AUROC"] > 0.7, "labels are not used"
+
+
+class Tied(Odd):
+    """Two classes that are as likely; rounding in a large batch decides for the other one."""
+
+    def predict_proba(self, rows):
+        chance = np.full(len(rows), 0.5 + (1e-13 if len(rows) > 100 else -1e-13))
+        return np.column_stack([1 - chance, chance])
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "log_loss"])
+def test_a_near_tie_is_no_reason_to_refuse_and_has_the_label_of_the_record_alone(metric):
+    view = ClassView(np.array([0, 1]), "predict_proba", 1, frozenset({metric}))
+    right = outcomes(Tied(), X[:110], Y[:110], view)["right"]
+    assert np.array_equal(right, Y[:110] == 0)
+    assert Tied().predict(X[:110]).all(), "the control: together they have the other label"
+
+
+def filled_by_the_mean(rows):
+    return np.where(np.isnan(rows), np.nanmean(rows, axis=0), rows)
+
+
+def filled_by_the_commonest(rows):
+    kinds, counts = np.unique(rows[~np.isnan(rows)].round(), return_counts=True)
+    return np.where(np.isnan(rows), kinds[counts.argmax()] if kinds.size else 9.0, rows)
+
+
+@pytest.mark.parametrize("fill", [filled_by_the_mean, filled_by_the_commonest])
+@pytest.mark.parametrize("kind", ["classes", "a number"])
+def test_gaps_that_are_filled_from_the_batch_are_refused_wherever_they_are(fill, kind):
+    gaps = X.copy()
+    gaps[10::3, 0] = np.nan
+    model = make_pipeline(FunctionTransformer(fill), MODEL if kind == "classes" else LINE)
+    settings = {} if kind == "classes" else {"target_bounds": (-8, 8)}
+    target, ledger = Y if kind == "classes" else NUMBER, Ledger(epsilon=1.0)
+    with pytest.raises(DataError, match="Nothing was booked"):
+        private_score(model, gaps, target, epsilon=1.0, ledger=ledger, **settings)
+    assert len(ledger) == 0
+    constant = make_pipeline(FunctionTransformer(np.nan_to_num), MODEL if kind == "classes" else LINE)
+    private_score(constant, gaps, target, epsilon=1.0, rng=1, **settings)
+
+
+@pytest.mark.parametrize("many", [0, 1, 2, 3, 8, 13, 100])
+def test_a_second_split_has_every_record_once_in_parts_that_halve(many):
+    parts = list(_parts(many))
+    assert sorted(place for part in parts for place in part.tolist()) == list(range(many))
+    assert all(0 < part.size <= max(1, (many + 1) // 2) for part in parts)
+
+
 def test_a_model_that_is_not_fitted_says_so():
     with pytest.raises(ParameterError, match="no classes_"):
         private_score(PlainLogistic(), X, Y, epsilon=1.0)
@@ -706,6 +773,8 @@ def test_a_result_shows_its_scores_and_says_what_the_intervals_are_about():
     assert list(scores.to_frame().columns) == ["score", "value", "error", "lower", "upper"]
     assert len(scores.roc().to_frame()) == CELLS - 1
     assert len(scores.calibration().to_frame()) == 8
+    assert scores.interval("auroc") == scores.interval("AUROC")
+    assert scores["log_loss"] == scores["log loss"]
     with pytest.raises(ParameterError):
         scores["F1"]
     with pytest.raises(ParameterError):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
-from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.figures import style
@@ -23,10 +22,13 @@ _MOST_OUTPUTS = len(style.PALETTE)
 
 #: A band is cut at this times the largest effect.
 _CUT = 2.0
-_CURVE, _ROW, _SURROUND = 2.6, 0.31, 1.15
+_CURVE, _ROW, _SURROUND, _LINE = 2.6, 0.31, 1.15, 0.22
+_BANDS = "Bands: {0}s of the noise, point by point. All panels have the same scale; wide bands are cut."
 
 
-def plot_shape(shape: Shape, level: float = 0.95, ax: Axes | None = None) -> Axes:
+def plot_shape(
+    shape: Shape, level: float = 0.95, ax: Axes | None = None, *, limits: tuple[float, float] | None = None
+) -> Axes:
     """Draw the effect of one column: a curve with a band over a number, a dot with an interval for each label.
 
     Parameters
@@ -37,6 +39,8 @@ def plot_shape(shape: Shape, level: float = 0.95, ax: Axes | None = None) -> Axe
         How often the band should cover the effect without noise, point by point.
     ax
         matplotlib Axes to draw on; without them a figure is made, which a notebook shows.
+    limits
+        The ends of the axis of effects; by default they suit this column.
 
     Examples
     --------
@@ -54,14 +58,16 @@ def plot_shape(shape: Shape, level: float = 0.95, ax: Axes | None = None) -> Axe
             ax = style.new_axes(_CURVE if shape.ordered else _SURROUND + _ROW * len(labels))
         if shape.ordered:
             _draw_curve(ax, shape, level)
+            ax.set_ylim(*(limits or common_limits([shape], level)))
         else:
             _draw_labels(ax, shape, labels, level)
+            ax.set_xlim(*(limits or common_limits([shape], level)))
         style.describe(ax, _words(shape, level))
     return ax
 
 
-def plot_shapes(shapes: Mapping[str, Shape], level: float = 0.95) -> Figure:
-    """Draw the most important columns of a model in panels, two beside each other.
+def plot_shapes(shapes: Mapping[str, Shape], level: float = 0.95, *, title: str = "") -> Figure:
+    """Draw the most important columns of a model in panels, two beside each other, all with the same scale.
 
     Parameters
     ----------
@@ -69,18 +75,24 @@ def plot_shapes(shapes: Mapping[str, Shape], level: float = 0.95) -> Figure:
         The shapes of a fitted model, ``model.shapes_``.
     level
         How often a band should cover the effect without noise, point by point.
+    title
+        What stands above all panels, before a line about bands and scale.
     """
     _checks.probability(level=level)
     ordered = sorted(shapes.values(), key=lambda shape: -shape.importance)[:MOST_PANELS]
     heights = [_CURVE if shape.ordered else _SURROUND + _ROW * len(_labels(shape)) for shape in ordered]
     rows = math.ceil(len(ordered) / 2)
     tall = [max(heights[2 * row : 2 * row + 2]) for row in range(rows)]
+    ends = common_limits(ordered, level)
+    heading = "\n".join([*title.splitlines(), _BANDS.format(interval_of(level))])
     text = "".join(str(point) for shape in ordered for point in (shape.name, *shape.points, *shape.outputs))
-    with style.applied(text):
-        figure = Figure(figsize=(2 * style.WIDTH, sum(tall)), layout="constrained")
+    with style.applied(heading + text):
+        height = sum(tall) + _LINE * len(heading.splitlines())
+        figure = Figure(figsize=(2 * style.WIDTH, height), layout="constrained")
+        figure.suptitle(heading, x=0.01, ha="left", fontsize=style.TEXT)
         grid = figure.add_gridspec(rows, 2, height_ratios=tall)
         for place, shape in enumerate(ordered):
-            ax = plot_shape(shape, level, figure.add_subplot(grid[place // 2, place % 2]))
+            ax = plot_shape(shape, level, figure.add_subplot(grid[place // 2, place % 2]), limits=ends)
             if not shape.ordered:  # labels keep their distance beside a taller panel
                 ax.set_ylim((tall[place // 2] - _SURROUND) / _ROW - 0.4, -0.6)
     return figure
@@ -116,6 +128,7 @@ def _draw_curve(ax: Axes, shape: Shape, level: float) -> None:
     points = np.array(shape.points[: shape.ordered], float)
     band = shape.interval(level)
     gaps = range(shape.ordered, len(shape.points))
+    beside = points[-1] + 0.08 * (points[-1] - points[0])
     for output in range(min(len(shape.outputs), _MOST_OUTPUTS)):
         colour = style.PALETTE[output]
         low, high = band[: shape.ordered, output].T
@@ -123,14 +136,16 @@ def _draw_curve(ax: Axes, shape: Shape, level: float) -> None:
             ax.fill_between(points, low, high, color=colour, alpha=0.2, linewidth=0, zorder=2)
         ax.plot(points, shape.effects[: shape.ordered, output], color=colour, linewidth=1.8, zorder=3)
         for gap in gaps:  # missing numbers stand beside the curve
-            beside = points[-1] + 0.06 * (points[-1] - points[0])
             ax.vlines(beside, *band[gap, output], color=colour, linewidth=1.8, zorder=3)
             ax.plot([beside], [shape.effects[gap, output]], "o", color=colour, markersize=5, zorder=4)
+    for gap in gaps:
+        right, middle = beside + 0.02 * (points[-1] - points[0]), float(shape.effects[gap].mean())
+        paper = {"facecolor": style.PAPER, "edgecolor": "none", "pad": 1}  # lines of the grid do not cross the word
+        ax.text(right, middle, "missing", rotation=90, va="center", fontsize=style.TEXT - 2, bbox=paper)
     _name_outputs(ax, shape)
-    ax.set_ylim(*_limits(shape, band))
     ax.xaxis.set_major_locator(MaxNLocator(5))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: number(round(value, 6))))
-    ax.set(xlabel=style.readable(shape.name, 40), ylabel=_score(shape))
+    ax.set(xlabel=style.readable(shape.name, 40), ylabel=_score(shape, "\n"))
 
 
 def _draw_labels(ax: Axes, shape: Shape, places: list[int], level: float) -> None:
@@ -147,7 +162,6 @@ def _draw_labels(ax: Axes, shape: Shape, places: list[int], level: float) -> Non
         ax.plot(shape.effects[places, output], rows, "o", color=colour, markersize=5, zorder=4)
     ax.set_yticks(range(len(places)), [style.readable(str(shape.points[place])) for place in places], parse_math=False)
     ax.set_ylim(len(places) - 0.4, -0.6)
-    ax.set_xlim(*_limits(shape, band))
     _name_outputs(ax, shape)
     ax.set_xlabel(f"{style.readable(shape.name, 40)}: {_score(shape)}")
 
@@ -159,10 +173,12 @@ def _name_outputs(ax: Axes, shape: Shape) -> None:
         ax.legend(frameon=False, fontsize=style.TEXT - 2)
 
 
-def _limits(shape: Shape, band: NDArray[np.float64]) -> tuple[float, float]:
-    """Ends of the axis of effects: bands that are far wider than all effects are cut."""
-    reach = max(float(np.abs(shape.effects).max(initial=0)), 0.1)
-    low, high = float(band.min(initial=0)), float(band.max(initial=0))
+def common_limits(shapes: Sequence[Shape], level: float) -> tuple[float, float]:
+    """Ends of an axis for the effects of all these columns: bands that are far wider than all effects are cut."""
+    bands = [shape.interval(level) for shape in shapes]
+    reach = max([0.1, *(float(np.abs(shape.effects).max(initial=0)) for shape in shapes)])
+    low = min([0.0, *(float(band.min(initial=0)) for band in bands)])
+    high = max([0.0, *(float(band.max(initial=0)) for band in bands)])
     return max(low, -_CUT * reach) - 0.08 * reach, min(high, _CUT * reach) + 0.08 * reach
 
 
@@ -172,9 +188,13 @@ def _labels(shape: Shape) -> list[int]:
     return sorted(np.argsort(-sizes, kind="stable")[:MOST_BARS].tolist())
 
 
-def _score(shape: Shape) -> str:
-    """What an effect is added to."""
-    return "effect on the target" if shape.outputs == ("target",) else "effect on the score"
+def _score(shape: Shape, between: str = " ") -> str:
+    """What an effect is added to, and of which class."""
+    if shape.kind == "number":
+        return "effect on the target"
+    if len(shape.outputs) > 1:
+        return f"effect on the score{between}(log-odds)"
+    return f"effect on the log-odds{between}of {style.readable('class ' + shape.outputs[0]).splitlines()[0]}"
 
 
 def _words(shape: Shape, level: float) -> str:

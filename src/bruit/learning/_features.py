@@ -17,7 +17,7 @@ from bruit import _checks
 from bruit.domains import Categories, Grid, Schema
 from bruit.domains.domain import DictionaryColumn
 from bruit.errors import DataError, MissingError, ParameterError, ParameterTypeError, in_column, translated
-from bruit.learning._validation import check_column
+from bruit.learning._validation import check_column, missing_error
 
 Floats = NDArray[np.float64]
 
@@ -32,10 +32,6 @@ _DECLARE = (
 #: Half the distance between two bounds must be more than this: numbers are divided by it.
 LEAST_HALF = 1e-290
 TOO_NEAR = "bounds are too near to each other: choose another unit for the numbers."
-_GAP = (
-    'some entries are missing: declare missing="category", which makes a gap a category of its own, or leave these '
-    "rows out."
-)
 _SHAPE = "Expected 2D array or a frame: one row per record, one column per feature. Reshape your data."
 
 
@@ -60,6 +56,8 @@ class Features:
         The categorical columns, by place.
     grids
         The numeric columns that are declared by a domain, by place.
+    gaps
+        Whether a number may be missing, where its grid declares that as a category.
     """
 
     low: Floats
@@ -67,6 +65,7 @@ class Features:
     names: tuple[str, ...] | None = None
     categories: Mapping[int, Categories] = ()  # type: ignore[assignment]
     grids: Mapping[int, Grid] = field(default_factory=dict)
+    gaps: bool = False
 
     @classmethod
     def declared(
@@ -84,7 +83,7 @@ class Features:
             schema = bounds if isinstance(bounds, Schema) else schema_of(bounds, categorical=labels)
             return cls._from_schema(schema, categorical, gaps)
         low, high = _pair(bounds)
-        return cls(low, high, None, {})
+        return cls(low, high, None, {}, gaps=gaps)
 
     @classmethod
     def _from_schema(cls, schema: Schema, categorical: bool, gaps: bool) -> Features:
@@ -97,7 +96,7 @@ class Features:
         high = np.array([grid.high for grid in grids], np.float64)
         _check_apart(low, high)
         declared = {place: domain for place, domain in enumerate(domains) if isinstance(domain, Grid)}
-        return cls(low, high, tuple(schema), categories, declared)
+        return cls(low, high, tuple(schema), categories, declared, gaps)
 
     def width(self, columns: int) -> int:
         """How many numeric columns there are among so many; refused if the declaration is of another number."""
@@ -126,18 +125,43 @@ class Features:
     def of_columns(self, columns: Mapping[str, Any]) -> FeatureRows:
         """Rows from columns by name, in their order, as batches have them."""
         self.width(len(columns))
-        numbers, codes = list[Floats](), list[NDArray[np.integer[Any]]]()
+        numbers, codes, incomplete = list[Floats](), list[NDArray[np.integer[Any]]](), dict[str, int]()
         for place, (name, column) in enumerate(columns.items()):
-            if place in self.categories:
-                with in_column(name), translated(MissingError, lambda _: MissingError(_GAP)):
-                    codes.append(self.categories[place].encode(column))
-            else:
-                numbers.append(self._admitted(place, name, column))
+            try:
+                if place in self.categories:
+                    with in_column(name):
+                        codes.append(self.categories[place].encode(column))
+                else:
+                    numbers.append(self._admitted(place, name, column))
+            except MissingError:
+                incomplete[name] = place
+        if incomplete:
+            raise self._missing_error(incomplete)
         heights = {len(column) for column in [*numbers, *codes]}
         if len(heights) > 1:
             raise DataError("The columns of a table must have the same number of rows.")
         matrix = np.stack(numbers, axis=1) if numbers else np.empty((heights.pop(), 0))
         return FeatureRows(matrix, tuple(codes))
+
+    def _missing_error(self, incomplete: Mapping[str, int]) -> MissingError:
+        """An error that names all columns with gaps, and how each is declared so that a gap is learned from."""
+        words = {
+            name: "Categories(labels=[…]" if place in self.categories else f"Grid({self._bounds_of(place)}"
+            for name, place in incomplete.items()
+            if place in self.categories or self.gaps
+        }
+        declared = ", ".join(f'"{name}": {start}, missing="category")' for name, start in list(words.items())[:3])
+        imported = " and ".join(sorted({start.split("(")[0] for start in words.values()}))
+        advice = f"To learn from gaps, declare bounds={{{declared}, …}}, with {imported} from bruit. Otherwise "
+        kind = "values" if any(place in self.categories for place in incomplete.values()) else "numbers"
+        return missing_error([f"column {name!r}" for name in incomplete], kind, advice if words else "")
+
+    def _bounds_of(self, place: int) -> str:
+        """The declared bounds of a number, as they are written in a declaration."""
+        if place in self.grids:
+            return f"{self.grids[place].low}, {self.grids[place].high}"
+        low, high = (float(end if end.ndim == 0 else end[place]) for end in (self.low, self.high))
+        return f"{low}, {high}"
 
     def _admitted(self, place: int, name: str, column: Any) -> Floats:
         """The numbers of a column after the policy for values outside, if one is declared; else models clamp them.
@@ -168,8 +192,9 @@ def _check_domain(name: str, domain: Any, categorical: bool, gaps: bool) -> None
         )
     if isinstance(domain, Grid) and domain.missing == "drop" and gaps:
         raise ParameterError(
-            f'Rows with gaps in {name!r} are not dropped here: declare it with missing="category", which gives a gap '
-            "an effect of its own, or leave these rows out."
+            f"Rows with gaps in {name!r} are not dropped here: declare it as "
+            f'Grid({domain.low}, {domain.high}, missing="category"), which gives a gap an effect of its own, or leave '
+            "these rows out."
         )
     if isinstance(domain, Grid) and domain.missing != "refuse" and not gaps:
         raise ParameterError(
@@ -178,8 +203,9 @@ def _check_domain(name: str, domain: Any, categorical: bool, gaps: bool) -> None
         )
     if isinstance(domain, Categories) and domain.missing == "drop":
         raise ParameterError(
-            f'Rows with gaps in {name!r} are not dropped here: declare it with missing="category", which makes a gap a '
-            "category of its own, or leave these rows out."
+            f"Rows with gaps in {name!r} are not dropped here: declare it as "
+            'Categories(labels=[…], missing="category"), which makes a gap a category of its own, or leave these rows '
+            "out."
         )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -38,6 +39,11 @@ _KEPT = re.compile(
 )
 #: The one message that is kept whole: column names are public.
 _NAMES = "The feature names should match"
+#: How to declare missing numbers where columns have no names yet.
+_NAMED = (
+    'To learn from gaps, declare every column by name, as in bounds={"age": Grid(18, 90, missing="category"), …}, with '
+    "Grid from bruit. Otherwise "
+)
 _SHAPE = "Reshape your data: one row per record, one column per feature."
 
 
@@ -47,7 +53,8 @@ def validated(model: Any, X: Any, **settings: Any) -> Any:
         checked = validate_data(model, X, ensure_all_finite=False, **settings)
     matrix = checked[0] if isinstance(checked, tuple) else checked
     if isinstance(matrix, np.ndarray) and matrix.dtype.kind == "f":
-        check_finite(matrix, list(getattr(model, "feature_names_in_", ())))
+        names = list(getattr(model, "feature_names_in_", ()))
+        check_finite(matrix, names, _NAMED if getattr(model, "_gaps", False) else "")
     return checked
 
 
@@ -56,12 +63,15 @@ def scikit_learn_errors() -> AbstractContextManager[None]:
     return translated((ValueError, TypeError), lambda error: _explained(error, None))
 
 
-def check_finite(matrix: Any, names: list[Any]) -> None:
-    """An error that names the first column with something else than a finite number."""
+def check_finite(matrix: Any, names: list[Any], declaration: str = "") -> None:
+    """An error that names all columns with gaps, or the first column with an infinity."""
     with np.errstate(over="ignore", invalid="ignore"):
         total = matrix.sum(dtype=np.float64)
     if np.isfinite(total):  # one pass over all; a sum that overflows is looked at again
         return
+    gaps = [called(place, names) for place, column in enumerate(matrix.T) if np.isnan(column).any()]
+    if gaps:
+        raise missing_error(gaps, "numbers", declaration)
     for place, column in enumerate(matrix.T):
         check_column(column, called(place, names))
 
@@ -69,12 +79,20 @@ def check_finite(matrix: Any, names: list[Any]) -> None:
 def check_column(numbers: Any, called: str) -> None:
     """An error for a gap or an infinity, which begins as scikit-learn's own, and a way out."""
     if np.isnan(numbers).any():
-        raise MissingError(
-            f"Input X contains NaN: {called} has missing numbers, and here each must be there. Fill them with a number "
-            "that you choose without looking at the data, or leave these rows out."
-        )
+        raise missing_error([called], "numbers")
     if np.isinf(numbers).any():
         raise DataError(f"Input X contains infinity: {called} must hold finite numbers.")
+
+
+def missing_error(columns: Sequence[str], kind: str, declaration: str = "") -> MissingError:
+    """An error that names the columns with gaps and how to declare them, where the model can learn from gaps."""
+    has = "has" if len(columns) == 1 else "have"
+    fill = "fill" if declaration else "Fill"
+    filled = f"{fill} them with a number" if kind == "numbers" else f"{fill} numbers with one"
+    return MissingError(
+        f"Input X contains NaN: {', '.join(columns)} {has} missing {kind}. {declaration}{filled} that you choose "
+        "without looking at the data, or leave these rows out."
+    )
 
 
 def called(place: int, names: list[Any]) -> str:

@@ -17,10 +17,12 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.preprocessing import FunctionTransformer
 
-__all__ = ["exact_steps", "warn_of_steps"]
+__all__ = ["exact_steps", "unknown_steps", "warn_of_steps"]
 
 #: How many calls are looked at, from the fit of a model upwards.
 _DEPTH = 36
@@ -61,6 +63,27 @@ def exact_steps(step: Any) -> list[str]:
     return [] if _is_declared(step) else [type(step).__name__]
 
 
+def unknown_steps(step: Any) -> list[str]:
+    """The classes within a step that run code of their user, which may look at all records of a batch.
+
+    >>> from sklearn.preprocessing import FunctionTransformer
+    >>> unknown_steps(FunctionTransformer(np.sort)), unknown_steps(FunctionTransformer(np.log1p))
+    (['FunctionTransformer'], [])
+    """
+    inner = _inner(step)
+    if inner is not None:
+        return [name for part in inner for name in unknown_steps(part)]
+    return [] if _is_known(step) else [type(step).__name__]
+
+
+def _is_known(step: Any) -> bool:
+    """Whether a step is of scikit-learn or bruit; a function must be one of numpy's that takes a number at a time."""
+    if isinstance(step, FunctionTransformer) and step.func is not None:
+        plain = isinstance(step.func, np.ufunc) and step.func.nin == 1 and step.func.signature is None
+        return plain and not step.kw_args
+    return step is None or isinstance(step, str) or type(step).__module__.partition(".")[0] in ("bruit", "sklearn")
+
+
 def _inner(step: Any) -> list[Any] | None:
     """The steps of a step that has some."""
     if isinstance(step, Pipeline):
@@ -68,7 +91,7 @@ def _inner(step: Any) -> list[Any] | None:
     if isinstance(step, FeatureUnion):
         return [part for _, part in step.transformer_list]
     if isinstance(step, ColumnTransformer):
-        return [part for _, part, _ in step.transformers]
+        return [*[part for _, part, _ in step.transformers], step.remainder]
     return None
 
 

@@ -157,7 +157,7 @@ class AdditiveClassifier(ClassModel):
     Error
     -----
     A count of a cell has noise of standard deviation about 3.5·K/ε records, for Laplace noise and K columns. With fewer
-    records than some 300·K/ε there is no pass, and effects are those of naive Bayes, drawn to 0.
+    records than about 280·K/ε there is no pass, and effects are those of naive Bayes, drawn to 0.
 
     References
     ----------

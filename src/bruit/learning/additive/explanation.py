@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import special
 
 from bruit import _checks
+from bruit.errors import ParameterError
 from bruit.kernels import additive as kernels
 from bruit.learning._features import FeatureRows, Floats
 from bruit.learning.additive.columns import ShapeColumns
@@ -22,6 +23,8 @@ from bruit.tables import Column, Table, Tabular, interval_of, number
 
 #: What stands for a missing number.
 MISSING = "(missing)"
+#: What a score is of: of classes it is log-odds, of a number it is the target itself.
+Kind = Literal["classes", "number"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,7 +45,9 @@ class Shape(Tabular):
     records
         The noisy number of records at each point.
     outputs
-        What the score is of: the classes, or one name.
+        What the score is of: the classes, or one name. Of two classes it is the second one.
+    kind
+        ``"classes"``: effects are log-odds. ``"number"``: effects are in the unit of the target.
     """
 
     name: str
@@ -52,6 +57,7 @@ class Shape(Tabular):
     errors: Floats
     records: Floats
     outputs: tuple[str, ...]
+    kind: Kind = "classes"
 
     @property
     def importance(self) -> float:
@@ -92,23 +98,28 @@ class Explanation(Tabular):
     names
         The columns.
     outputs
-        What the score is of: the classes, or one name.
+        What the score is of: the classes, or one name. Of two classes it is the second one.
     intercept
         The score of an average record, for each output.
     effects
         For each row, column and output, what the column adds to the score.
+    kind
+        ``"classes"``: scores are log-odds. ``"number"``: they are in the unit of the target.
 
     Examples
     --------
     >>> rows = Explanation(("age", "job"), ("yes",), np.array([-1.0]), np.array([[[0.5], [0.25]]]))
     >>> rows.scores.tolist()
     [[-0.25]]
+    >>> rows.probabilities.round(2).tolist()
+    [[0.44]]
     """
 
     names: tuple[str, ...]
     outputs: tuple[str, ...]
     intercept: Floats
     effects: Floats
+    kind: Kind = "classes"
 
     def __len__(self) -> int:
         return len(self.effects)
@@ -117,6 +128,15 @@ class Explanation(Tabular):
     def scores(self) -> Floats:
         """The score of each row and output: the intercept and all effects."""
         return np.asarray(self.intercept + self.effects.sum(axis=1), np.float64)
+
+    @property
+    def probabilities(self) -> Floats:
+        """The predicted probability of each row and output; for a number there is none."""
+        if self.kind == "number":
+            raise ParameterError("A model of a number has no probabilities: scores are its predictions.")
+        scores = self.scores
+        shares = special.expit(scores) if len(self.outputs) == 1 else special.softmax(scores, axis=1)
+        return np.asarray(shares, np.float64)
 
     def table(self) -> Table:
         """A line for each row, column and output, the largest effects of a row first."""
@@ -138,11 +158,29 @@ class Explanation(Tabular):
             *of,
             Column("effect", effects_, write=_short),
         ]
-        of_one = f" of {self.outputs[0]}" if len(self.outputs) == 1 else ""
-        return Table(f"What the score{of_one} is made of", columns, noun="line")
+        return Table(self._title, columns, self._notes, noun="line")
+
+    @property
+    def _title(self) -> str:
+        if self.kind == "number":
+            return "What the prediction is made of"
+        if len(self.outputs) == 1:
+            return f"What the log-odds of class {self.outputs[0]} are made of"
+        return "What the scores of the classes are made of, in log-odds"
+
+    @property
+    def _notes(self) -> list[str]:
+        if self.kind == "number" or not len(self):
+            return []
+        if len(self) > 1:
+            return ["The predicted probabilities are in .probabilities."]
+        shares = zip(self.outputs, self.probabilities[0], strict=True)
+        return ["Predicted probability: " + ", ".join(f"{share:.3g} of class {name}" for name, share in shares) + "."]
 
 
-def shapes_of(fitted: Fitted, outputs: tuple[str, ...], scale: float = 1.0) -> tuple[dict[str, Shape], Floats]:
+def shapes_of(
+    fitted: Fitted, outputs: tuple[str, ...], scale: float = 1.0, kind: Kind = "classes"
+) -> tuple[dict[str, Shape], Floats]:
     """The centred shapes by name, and the intercept of an average record, both times a scale."""
     shapes: dict[str, Shape] = {}
     intercept = fitted.shapes.intercept.copy()
@@ -158,6 +196,7 @@ def shapes_of(fitted: Fitted, outputs: tuple[str, ...], scale: float = 1.0) -> t
             scale * np.asarray(fitted.shapes.errors[place], np.float64),
             records,
             outputs,
+            kind,
         )
     return shapes, scale * intercept
 

@@ -20,7 +20,7 @@ from bruit.kernels import additive as kernels
 from bruit.learning._base import PrivateModel
 from bruit.learning._features import Features, Floats
 from bruit.learning.additive.columns import ShapeColumns
-from bruit.learning.additive.explanation import Explanation, Shape, centre, effects_of, importances, shapes_of
+from bruit.learning.additive.explanation import Explanation, Kind, Shape, centre, effects_of, importances, shapes_of
 from bruit.learning.additive.fitting import FineTables, Fitted, Fitting, Reader, Size
 from bruit.learning.additive.problem import Problem
 from bruit.learning.additive.reading import Codes, Read, reader
@@ -45,8 +45,9 @@ _IMPORTANCE = (
 )
 _BANDS = (
     "Bands are {0}s, point by point, and about the noise alone: they say nothing of how few records there are. "
-    "Columns that say the same share their effect."
+    "Columns that say the same share their effect. All pictures have the same scale. Wide bands are cut."
 )
+_SEEDED = "Its noise comes from a seed, so it protects nobody."
 
 
 class AdditiveModel(PrivateModel):
@@ -62,6 +63,8 @@ class AdditiveModel(PrivateModel):
     _average: Floats
     _categorical: ClassVar[bool] = True
     _gaps: ClassVar[bool] = True
+    #: What is predicted.
+    _kind: ClassVar[Kind] = "classes"
     #: No number has more knots.
     _most_knots: ClassVar[int] = 32
 
@@ -114,7 +117,7 @@ class AdditiveModel(PrivateModel):
     def _keep(self, fitted: Fitted, outputs: tuple[str, ...], scale: float = 1.0, middle: float = 0.0) -> None:
         """Keep the shapes, as predictions use them and as people read them: times a scale, and from a middle on."""
         self._fitted = fitted
-        self.shapes_, average = shapes_of(fitted, outputs, scale)
+        self.shapes_, average = shapes_of(fitted, outputs, scale, self._kind)
         self._average = self.intercept_ = average + middle
         self.importances_ = importances(self.shapes_)
         self.n_records_ = fitted.size
@@ -131,7 +134,8 @@ class AdditiveModel(PrivateModel):
     def explain(self, X: SourceLike) -> Explanation:
         """What each prediction is made of: the score of an average record, and the effect of every column.
 
-        The effects of a row add up to its score: of two classes that is `decision_function`, of a number `predict`.
+        The effects of a row add up to its score: of two classes that is `decision_function`, the log-odds of the
+        second one; of a number it is `predict`. The result has `probabilities`, too.
         """
         check_is_fitted(self)
         return self._explained(X, 1.0)
@@ -141,7 +145,8 @@ class AdditiveModel(PrivateModel):
         effects = effects_of(fitted, self._rows(X))
         means = [centre(*parts) for parts in zip(fitted.shapes.effects, fitted.shapes.sizes, strict=True)]
         outputs = next(iter(self.shapes_.values())).outputs
-        return Explanation(tuple(self.shapes_), outputs, self._average, scale * (effects - np.array(means)))
+        centred = scale * (effects - np.array(means))
+        return Explanation(tuple(self.shapes_), outputs, self._average, centred, self._kind)
 
     def plot(self, column: str | None = None, *, level: float = 0.95, ax: Any = None) -> Any:
         """Draw the effect of one column with its band, or of the most important columns in panels.
@@ -159,14 +164,14 @@ class AdditiveModel(PrivateModel):
         from bruit.figures import plot_shape, plot_shapes
 
         if column is None:
-            return plot_shapes(self.shapes_, level=level)
+            return plot_shapes(self.shapes_, level=level, title=self._title)
         _checks.one_of(self.shapes_, column=column)
         return plot_shape(self.shapes_[column], level=level, ax=ax)
 
     def page(
         self, path: str | os.PathLike[str] | None = None, *, rows: SourceLike | None = None, level: float = 0.95
-    ) -> str:
-        """One HTML page with the importance and the shape of every column.
+    ) -> str | Path:
+        """One HTML page with the importance and the shape of every column: its text, or its path if one is given.
 
         Parameters
         ----------
@@ -179,18 +184,26 @@ class AdditiveModel(PrivateModel):
         """
         check_is_fitted(self)
         from bruit.figures import picture, plot_importances, plot_shape
+        from bruit.figures.shapes import common_limits
 
         shapes = [self.shapes_[name] for name in self._by_importance]
-        parts = [Section(shape.name, figure=picture(plot_shape(shape, level=level))) for shape in shapes]
+        ends = common_limits(shapes, level)
+        parts = [Section(shape.name, figure=picture(plot_shape(shape, level=level, limits=ends))) for shape in shapes]
         first = Section("Importance", (_IMPORTANCE,), figure=picture(plot_importances(self.importances_)))
         if rows is not None:
             parts += self._explained_sections(rows)
-        simulated = " Its noise comes from a seed, so it protects nobody." if self.simulated_ else ""
+        simulated = f" {_SEEDED}" if self.simulated_ else ""
         lead = f"{type(self).__name__}: {self.guarantee_}.{simulated}"
         text = render(Page("What the model has learned", lead, (first, *parts), _BANDS.format(interval_of(level))))
-        if path is not None:
-            documents.write_text(Path(path), text)
-        return text
+        if path is None:
+            return text
+        documents.write_text(Path(path), text)
+        return Path(path)
+
+    @property
+    def _title(self) -> str:
+        """What stands above all panels."""
+        return f"{type(self).__name__}, {self.guarantee_}" + (f"\n{_SEEDED}" if self.simulated_ else "")
 
     def _explained_sections(self, rows: SourceLike) -> list[Section]:
         """What the predictions for some rows are made of, a section for each."""

@@ -124,6 +124,7 @@ class AdditiveRegressor(RegressorMixin, AdditiveModel):  # type: ignore[misc] # 
     """
 
     _gaps = False
+    _kind = "number"
 
     def __init__(
         self,

@@ -6,7 +6,7 @@ folds of other records do not depend on it.
 
 from __future__ import annotations
 
-import functools
+import warnings
 from dataclasses import fields, replace
 from typing import Any
 
@@ -17,16 +17,17 @@ from sklearn.pipeline import Pipeline
 
 from bruit import _checks
 from bruit.entropy import Entropy
-from bruit.errors import DataError, ParameterError, translated
-from bruit.estimation.tally import exact_sum
+from bruit.errors import BruitError, DataError, ParameterError, translated
 from bruit.learning._base import PrivateModel, announced, seed_of
-from bruit.learning.pipelines import exact_steps
-from bruit.learning.scores.predictions import check_length, rows_at
+from bruit.learning.naive_bayes.classes import declared_classes
+from bruit.learning.pipelines import exact_steps, unknown_steps
+from bruit.learning.scores.predictions import RAISED, check_length, rows_at, settled
 from bruit.learning.scores.request import ScoreRequest, check_ledger
 from bruit.learning.scores.result import Scores
 from bruit.learning.scores.score import ScoreTotal, _array
 from bruit.learning.search import FitSpend, _cost
 from bruit.privacy.composition import sequential
+from bruit.privacy.guarantee import Guarantee
 from bruit.typing import ColumnLike, SourceLike
 
 __all__ = ["private_cross_score"]
@@ -35,6 +36,11 @@ _NOT_PRIVATE = (
     "Cross-validation fits {model} on the records that are scored, and a model without privacy carries them into the "
     "scores of all folds. Use models of bruit, with steps that have declared parameters before them; or private_score "
     "on records that the model did not see."
+)
+_UNKNOWN = (
+    "{steps} before the model may look at all records at once: then one record changes what the model learns from the "
+    "others, and no fit has its guarantee. Use steps of scikit-learn or bruit, numpy's functions of one number, or "
+    "transform the records before, each for itself."
 )
 
 
@@ -47,7 +53,7 @@ def private_cross_score(
     ----------
     model
         A model of bruit that is not fitted yet, or a `Pipeline` that ends in one and has steps with declared parameters
-        before it.
+        before it. Steps are of scikit-learn or bruit; a `FunctionTransformer` has no function, or a ufunc of numpy.
     X, y
         The records, in memory: a matrix, a frame or a mapping, and their targets.
     folds
@@ -67,6 +73,10 @@ def private_cross_score(
     but one. In all a record loses at most (folds − 1) times the ε of a fit, plus `epsilon`: that is `total`. The ledger
     books every fit, one more than that.
 
+    Whatever a record can break is refused before the first fit, as in `private_score`: the model is fitted to all
+    records and scored on them once, without booking, and thrown away. After the first booking no record is refused: one
+    that the model has no answer about counts as wrong, with the greatest loss and the least probability.
+
     Examples
     --------
     >>> from bruit import Ledger
@@ -85,24 +95,25 @@ def private_cross_score(
         raise ParameterError("Cross-validation protects a row: where people have several rows, use private_score.")
     if exact_steps(model) or not _is_private(model):
         raise ParameterError(_NOT_PRIVATE.format(model=type(model).__name__))
+    if unknown := unknown_steps(model):
+        raise ParameterError(_UNKNOWN.format(steps=" and ".join(dict.fromkeys(unknown))))
     fitted = _with_ledger(model, ledger)
     spends = _cost(fitted, X, y, None).times(folds).spends
     _check_ledgers(spends, ledger, request)
+    whole = _whole(spends, request, folds)
+    view = request.view(_with_classes(fitted))
+    request.noise(view)
     seed = seed_of(rng, None)
     rows, targets = _array(X), _targets(y)
     check_length(rows, len(targets))
     fold_of = _folds(len(targets), folds, seed)
-    totals = []
+    _rehearse(fitted, rows, targets, fold_of, ScoreTotal(view, request.row_neighbours))
+    total = ScoreTotal(view, request.row_neighbours, settled)
     for fold in range(folds):
         train, test = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
         own = _fitted(fitted, rows_at(rows, train), targets[train])
-        view = request.view(own)
-        totals.append(ScoreTotal(view, request.row_neighbours))
-        totals[-1].add(own, rows_at(rows, test), targets[test])
-    sums = functools.reduce(exact_sum, [total.sums for total in totals])
-    scores = request.release(view, sums, sum(total.size for total in totals), ledger, rng)
-    fit = sequential(spend.line.guarantee for spend in spends)
-    whole = sequential([*[fit] * (folds - 1), request.guarantee])
+        total.add(own, rows_at(rows, test), targets[test])
+    scores = request.release(view, total.sums, total.size, ledger, rng)
     note = f"{folds} folds; with the fits a record loses at most {whole}"
     return replace(scores, total=whole, notes=(*scores.notes, note))
 
@@ -122,12 +133,53 @@ def _with_ledger(model: Any, ledger: Any) -> Any:
     """A copy whose models book here, unless they have a ledger of their own."""
     with announced():
         copied = clone(model)
-    if ledger is not None:
-        steps = [step for _, step in copied.steps] if isinstance(copied, Pipeline) else [copied]
-        for step in steps:
-            if isinstance(step, PrivateModel) and step.ledger is None:
-                step.set_params(ledger=ledger)
+    for part in _private_parts(copied):
+        if part.ledger is None and ledger is not None:
+            part.set_params(ledger=ledger)
     return copied
+
+
+def _private_parts(model: Any) -> list[PrivateModel]:
+    """The private models within a model, itself among them."""
+    return [part for part in (model, *model.get_params(deep=True).values()) if isinstance(part, PrivateModel)]
+
+
+def _with_classes(model: Any) -> Any:
+    """A copy that is not fitted and has the classes that it declares, for a view before the first fit."""
+    with announced():
+        copied = clone(model)
+    last = copied.steps[-1][1] if isinstance(copied, Pipeline) else copied
+    if getattr(last, "classes", None) is not None:
+        last.classes_ = declared_classes(last.classes)
+    return copied
+
+
+def _rehearse(model: Any, rows: Any, targets: Any, fold_of: NDArray[np.int64], total: ScoreTotal) -> None:
+    """Fit and score on all records, book nothing, and throw all away: what a record can break is refused here.
+
+    The noise is secure. Warnings are not shown, because they may depend on noisy sums that are not booked.
+    """
+    with announced():
+        copied = clone(model)
+    for part in _private_parts(copied):
+        part.set_params(ledger=None, rng=None, random_state=None)
+    everything = rows_at(rows, np.arange(len(targets)))
+    with warnings.catch_warnings(), translated(Exception, _explained):
+        warnings.simplefilter("ignore")
+        total.add(_fitted(copied, everything, targets), everything, targets)
+        if np.unique(fold_of).size < 2:  # one fit is of no records
+            _fitted(copied, rows_at(rows, np.arange(0)), targets[:0])
+
+
+def _explained(error: Exception) -> BruitError:
+    """The error of a step in words that show no record; ours show none."""
+    return error if isinstance(error, BruitError) else DataError(RAISED.format(kind=type(error).__name__))
+
+
+def _whole(spends: list[FitSpend], request: ScoreRequest, folds: int) -> Guarantee:
+    """What a record loses; refused if fits and scores do not protect the same."""
+    fit = sequential(spend.line.guarantee for spend in spends)
+    return sequential([*[fit] * (folds - 1), request.guarantee])
 
 
 def _check_ledgers(spends: list[FitSpend], ledger: Any, request: ScoreRequest) -> None:

@@ -2,13 +2,14 @@
 
 A product of matrices may round differently when a row is added to the batch. A probability at the edge of a cell would
 then move other records to another cell. So the model is asked alone about a record whose whole numbers could change
-within the rounding error, and about the first ones of every batch. A model whose answer about a record depends on the
-records beside it is refused. Otherwise a model may be any object with `predict`.
+within the rounding error, and about the first ones of every batch. It is asked about all records a second time, in
+parts of half the batch, a quarter, and so on. A model whose answer about a record depends on the records beside it is
+refused. Otherwise a model may be any object with `predict`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -30,7 +31,7 @@ _ROUNDING, _ROUNDING_SINGLE = 1e-9, 1e-5
 #: How many records of each batch are asked for alone, to notice a model that looks at the batch.
 _PROBES = 4
 
-_RAISED = (
+RAISED = (
     "The model raised a {kind} on these records. Its message may show records and is left out: call the model yourself "
     "to see it. Nothing was booked."
 )
@@ -56,12 +57,20 @@ class ScoreView(Protocol):
         """What the model says of these records."""
         ...
 
+    def tied(self, answers: Predictions) -> NDArray[np.bool_]:
+        """Which records could have another label within the rounding error."""
+        ...
+
     def unsure(self, answers: Predictions, targets: Any) -> NDArray[np.bool_]:
         """Which records could have other whole numbers within the rounding error."""
         ...
 
     def integers(self, answers: Predictions, targets: Any) -> dict[str, Counts]:
         """The whole numbers of each record."""
+        ...
+
+    def worst(self) -> Predictions:
+        """What counts as the answer about one record, where there is none after a spend."""
         ...
 
     def targets(self, column: Any) -> Any:
@@ -84,15 +93,54 @@ class ScoreView(Protocol):
 def outcomes(model: Any, rows: Any, targets: Any, view: ScoreView) -> dict[str, Counts]:
     """The whole numbers of some records, each as if the model had been asked for it alone."""
     together = view.answers(model, rows, len(targets))
+    tied = view.tied(together)
+    for part in _parts(len(targets)):
+        _check_same(together, view.answers(model, rows_at(rows, part), part.size), part, tied)
     values, labels = together.values.copy(), together.labels.copy()
     places = np.flatnonzero(view.unsure(together, targets))
     for place in {*places.tolist(), *range(min(_PROBES, len(targets)))}:
         alone = view.answers(model, rows_at(rows, [place]), 1)
-        near = np.abs(alone.values[0] - values[place]) <= together.rounding
-        if not near.all() or (not values.shape[1] and alone.labels[0] != labels[place]):
-            raise DataError(_TOGETHER)
+        _check_same(together, alone, np.array([place]), tied)
         values[place], labels[place] = alone.values[0], alone.labels[0]
     return view.integers(Predictions(values, labels, together.rounding), targets)
+
+
+def settled(model: Any, rows: Any, targets: Any, view: ScoreView) -> dict[str, Counts]:
+    """The same after a spend, where nothing is refused: a record without an answer has the worst one."""
+    values, labels, rounding = together = _answers_or_worst(model, rows, len(targets), view)
+    values, labels = values.copy(), labels.copy()
+    for place in np.flatnonzero(view.unsure(together, targets)).tolist():
+        alone = _answers_or_worst(model, rows_at(rows, [place]), 1, view)
+        values[place], labels[place] = alone.values[0], alone.labels[0]
+    return view.integers(Predictions(values, labels, rounding), targets)
+
+
+def _answers_or_worst(model: Any, rows: Any, many: int, view: ScoreView) -> Predictions:
+    """The answers about these records; where they fail together, each for itself."""
+    try:
+        return view.answers(model, rows, many)
+    except BruitError:
+        if many == 1:
+            return view.worst()
+    alone = [_answers_or_worst(model, rows_at(rows, [place]), 1, view) for place in range(many)]
+    values, labels, roundings = zip(*alone, strict=True)
+    return Predictions(np.concatenate(values), np.concatenate(labels), max(roundings))
+
+
+def _parts(many: int) -> Iterator[Counts]:
+    """All places once: every second one, every second one of those left, and so on."""
+    step = 2
+    while step // 2 <= many:
+        yield np.arange(step // 2 - 1, many, step)
+        step *= 2
+
+
+def _check_same(together: Predictions, apart: Predictions, places: Counts, tied: NDArray[np.bool_]) -> None:
+    """That the answers about these records are the same among other records, up to rounding."""
+    near = np.abs(apart.values - together.values[places]) <= together.rounding
+    same = (apart.labels == together.labels[places]) | tied[places]
+    if not (near.all() and same.all()):
+        raise DataError(_TOGETHER)
 
 
 def check_length(rows: Any, many: int) -> None:
@@ -157,17 +205,22 @@ class ClassView:
         columns[:, _codes(known, self.classes)] = np.clip(probabilities, 0, 1)
         return Predictions(columns[:, :-1], labels, rounding)
 
+    def tied(self, answers: Predictions) -> NDArray[np.bool_]:
+        """Where two classes are nearly as likely."""
+        values, rounding = answers.values, answers.rounding
+        if not values.shape[1] or not {"accuracy", "log_loss"} & self.metrics:
+            return np.zeros(len(values), bool)
+        if values.shape[1] == 1:
+            return np.asarray(np.abs(values[:, 0] - 0.5) <= rounding)
+        second, first = np.partition(values, -2, axis=1)[:, -2:].T
+        return np.asarray(first - second <= 2 * rounding)
+
     def unsure(self, answers: Predictions, targets: Counts) -> NDArray[np.bool_]:
         """Where two classes are nearly as likely, or a loss or a cell is near its edge."""
         values, rounding = answers.values, answers.rounding
-        doubtful = np.zeros(len(targets), bool)
+        doubtful = self.tied(answers)
         if not values.shape[1]:
             return doubtful
-        if "accuracy" in self.metrics and self.method == "predict_proba" and values.shape[1] > 1:
-            second, first = np.partition(values, -2, axis=1)[:, -2:].T
-            doubtful |= first - second <= 2 * rounding
-        elif "accuracy" in self.metrics:
-            doubtful |= np.abs(values[:, 0] - 0.5) <= rounding
         less, more = (
             self.integers(Predictions(values + shift, answers.labels, 0.0), targets) for shift in (-rounding, rounding)
         )
@@ -187,6 +240,11 @@ class ClassView:
             rows["cell"] = cell_of(stated)
             rows["positive"] = (targets == self.positive).astype(np.int64)
         return rows
+
+    def worst(self) -> Predictions:
+        """No class, and no probability of any."""
+        columns = {None: 0, "decision_function": 1}.get(self.method, self.classes.size)
+        return Predictions(np.zeros((1, columns)), np.array([-1]), _ROUNDING)
 
     def sums(self, neighbours: str) -> ScoreSums:
         """Right and wrong, losses, and the table of ranks, as far as they are asked for."""
@@ -236,6 +294,10 @@ class NumberView:
         scaled = np.clip(self._scaled(_finite(values, many, 1, "a number")), -3.0, 3.0)
         return Predictions(scaled, np.zeros(many, np.int64), rounding)
 
+    def tied(self, answers: Predictions) -> NDArray[np.bool_]:
+        """Nowhere: there are no labels."""
+        return np.zeros(len(answers.values), bool)
+
     def unsure(self, answers: Predictions, targets: Floats) -> NDArray[np.bool_]:
         """Where a squared error is near the edge of a step."""
         less, more = (
@@ -251,6 +313,10 @@ class NumberView:
             "target": np.rint(targets * STEPS).astype(np.int64),
             "error": np.rint(error * STEPS).astype(np.int64),
         }
+
+    def worst(self) -> Predictions:
+        """A number so far outside that the error is the greatest."""
+        return Predictions(np.full((1, 1), 3.0), np.zeros(1, np.int64), _ROUNDING)
 
     def sums(self, neighbours: str) -> ScoreSums:
         """Targets and errors; the number of records where it is not public."""
@@ -271,7 +337,7 @@ def _called(model: Any, method: str, rows: Any) -> Any:
     def explained(error: Exception) -> BruitError:
         if isinstance(error, NotFittedError):
             return ParameterError("The model is not fitted: call its fit, or use private_cross_score.")
-        return DataError(_RAISED.format(kind=type(error).__name__))
+        return DataError(RAISED.format(kind=type(error).__name__))
 
     with translated(Exception, explained):
         return getattr(model, method)(rows)

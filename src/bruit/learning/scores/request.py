@@ -14,6 +14,7 @@ from bruit import _checks, documents
 from bruit.entropy import Entropy
 from bruit.errors import ParameterError, ParameterTypeError
 from bruit.learning._base import Counts, seed_of
+from bruit.learning._sums import SumNoise
 from bruit.learning.linear_regression.model import target_ends
 from bruit.learning.naive_bayes.classes import declared_classes
 from bruit.learning.scores.estimates import METRICS, NoisySums
@@ -121,10 +122,14 @@ class ScoreRequest:
                 )
         return frozenset(wanted)
 
+    def noise(self, view: ScoreView) -> SumNoise:
+        """The noise of the release; what cannot be drawn is refused."""
+        sums = view.sums(self.row_neighbours)
+        return sums.noise(float(self.epsilon), float(self.delta), self.row_neighbours, self.times)
+
     def release(self, view: ScoreView, exact: Counts, size: int, ledger: Any, rng: Any) -> Scores:
         """Book, draw the noise once, and compute every score from the noisy sums."""
-        sums = view.sums(self.row_neighbours)
-        noise = sums.noise(float(self.epsilon), float(self.delta), self.row_neighbours, self.times)
+        sums, noise = view.sums(self.row_neighbours), self.noise(view)
         seed = seed_of(rng, None)
         booked(self.charge, ledger)
         entropy = self._entropy(seed, exact, view)

@@ -67,7 +67,7 @@ class Scores(Tabular):
         Parameters
         ----------
         name
-            The score, as in `names`.
+            The score, as in `names` or as in the `metrics` of `private_score`.
         level
             The probability.
         about
@@ -122,8 +122,10 @@ class Scores(Tabular):
         return plot_scores(self, level, axes, sampled=_is_sampled(about))
 
     def _score(self, name: str) -> Score:
-        _checks.one_of(self.names, score=name)
-        return next(score for score in self.scores if score.name == name)
+        spelled = {_plain(known): known for known in self.names}
+        known = spelled.get(_plain(name), name) if isinstance(name, str) else name
+        _checks.one_of(self.names, score=known)
+        return next(score for score in self.scores if score.name == known)
 
     def _ranks(self) -> RankTable:
         if self.ranks is None:
@@ -140,6 +142,11 @@ class Scores(Tabular):
 
     def _words(self, about: About) -> list[str]:
         return [f"guarantee: {self.guarantee}", f"{_ABOUT[about]}; each point by itself"]
+
+
+def _plain(name: str) -> str:
+    """The name of a score as it is compared: "log_loss" and "Log loss" mean the same."""
+    return name.casefold().replace("_", " ").replace("²", "2")
 
 
 def _written(pair: Any) -> str:

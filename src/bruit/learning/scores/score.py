@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -88,7 +88,9 @@ def private_score(
     amount, for which discrete noise is added once. All scores are computed from the noisy numbers. The model is taken
     as public: what its own fit told is not part of this ε. Errors of the model on some record, numbers that are not
     finite, and targets that were not declared are refused before anything is booked; that they were refused is visible
-    and not covered. The answer about a record must depend on that record alone; see ``private_score.proof.md``.
+    and not covered. The answer about a record must depend on that record alone. The model is asked about every record
+    twice, among others, and refused if answers differ. A dependence that neither split shows is assumed away; see
+    ``private_score.proof.md``.
 
     Error
     -----
@@ -131,11 +133,19 @@ def private_score(
     return request.release(view, counted.sums, counted.size, ledger, rng)
 
 
-class ScoreTotal:
-    """The sums of scored records, and how many there were."""
+#: From a model, rows, targets and a view to the whole numbers of each record.
+Count = Callable[[Any, Any, Any, ScoreView], dict[str, Counts]]
 
-    def __init__(self, view: ScoreView, neighbours: str) -> None:
+
+class ScoreTotal:
+    """The sums of scored records, and how many there were.
+
+    `count` gives the whole numbers of records: `outcomes`, which may refuse the model, or `settled` after a spend.
+    """
+
+    def __init__(self, view: ScoreView, neighbours: str, count: Count = outcomes) -> None:
         self._view = view
+        self._count = count
         self._layout = view.sums(neighbours)
         self.sums: Counts = np.zeros(len(self._layout.units), np.int64)
         self.size = 0
@@ -146,7 +156,7 @@ class ScoreTotal:
         check_length(rows, len(targets))
         for first in range(0, len(targets), _BLOCK):
             places = np.arange(first, min(first + _BLOCK, len(targets)))
-            counted = self._layout.count(outcomes(model, rows_at(rows, places), targets[places], self._view))
+            counted = self._layout.count(self._count(model, rows_at(rows, places), targets[places], self._view))
             self.sums = exact_sum(self.sums, counted)
         self.size += len(targets)
 
