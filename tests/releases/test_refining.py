@@ -20,7 +20,7 @@ from bruit.releases import Count, Histogram, Mean, Median, Person, Release, Resu
 from bruit.releases.combined import CombinedNoise
 from bruit.releases.kept import Once
 from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace
-from bruit.releases.refining import Refinement, refine_once
+from bruit.releases.refining import Refinement, check_free, claim, refine_once
 from bruit.releases.sources import SourceRecords
 
 BOUNDS = {"bounds": (0, 100)}
@@ -274,6 +274,16 @@ def test_a_ledger_that_was_put_back_books_what_was_drawn_and_no_other_amount(tab
     again = refine_once(ledger, first.entry, table, 3.0)
     assert (again.is_new, ledger.spent.epsilon) == (False, 3.2)
     assert again.result["count"].to_dict() == kept.result["count"].to_dict()
+
+
+def test_a_claim_is_void_only_while_it_has_neither_line_nor_file(table, ledger):
+    first = publish_once(Release(Count(epsilon=0.2)), table, ledger).path.name
+    with ledger.alone_with_results():
+        claim(ledger, first, "count", "other.json")
+    check_free(SourceRecords.of(ledger), ledger, first, "count", "mine.json")
+    (ledger.results / "other.json").write_text("{}")
+    with pytest.raises(LedgerError, match="refined before"):
+        check_free(SourceRecords.of(ledger), ledger, first, "count", "mine.json")
 
 
 def test_people_and_ledgers_in_rho_have_independent_draws_which_say_what_they_are_worth(table, ledger, tmp_path):

@@ -460,7 +460,7 @@ class Publication:
         A name that is no file stands for itself. The place is part of digests only: readers are shown the name.
         """
         path = str(self.folder / self.table)
-        place = place_of(path, self.folder / self.ledger) if os.path.exists(path) else self.table  # any text
+        place = place_of(path, self.folder / self.ledger) if os.path.exists(path) else self.table  # noqa: PTH110 # any text
         text, usual = (
             {**asdict(options), "missing": sorted(set(options.missing))}
             for options in (TextOptions(**self.csv), TextOptions())
