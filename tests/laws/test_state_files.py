@@ -263,7 +263,10 @@ def test_the_law_sees_a_file_that_is_known_by_its_name(kind: str, real: Path, mo
 
 
 #: What asks only which file a ledger is, to write beside it under the ledger's lock.
-BESIDE_A_LEDGER = {"releases/sources": "tests/releases/test_sources.py has its links and modes"}
+BESIDE_A_LEDGER = {
+    "releases/sources": "tests/releases/test_sources.py has its links and modes",
+    "publications/publishing": "looks whether a result is there though the ledger is lost; opens and writes nothing",
+}
 
 
 def test_the_law_ranges_over_every_file_with_state() -> None:

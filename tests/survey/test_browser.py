@@ -113,7 +113,7 @@ def test_every_kind_of_question_is_answered_and_sent(many, visit, collector):
     tab.get_by_text("What these bytes mean").click()
     assert "class – 2 stands for “C”" in text(tab)
     assert re.search("attribute – [0-5] stands for “", text(tab))
-    assert re.search("report – ([0-9]+ stands for “|what was drawn, in code)", text(tab))
+    assert re.search("report – ([0-9]+ stands for “|what chance decided, in code)", text(tab))
     tab.get_by_role("button", name=TRUE).click()
     assert re.search("Chance (left|changed) your answer|That (includes|does not include) your true answer", text(tab))
 
