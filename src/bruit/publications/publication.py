@@ -178,9 +178,10 @@ class Publication:
     requests
         The statistics.
     epsilon, delta
-        The most that all results together may tell about a record, or a person. With a `rho`, ε is None, and δ is the
-        chance allowed to undeclared groups. Where every statistic has a width, ε may be None: it is then what the
-        widths need.
+        What the statistics of the file share: the most that they tell about a record, or a person, if all are drawn
+        now. Statistics kept from an earlier file cost what was paid for them, so that a page may promise more; its
+        guarantee and the ledger say it. With a `rho`, ε is None, and δ is the chance allowed to undeclared groups.
+        Where every statistic has a width, ε may be None: it is then what the widths need.
     ledger
         The file of the ledger, in which the publication is booked once.
     neighbours
