@@ -182,7 +182,7 @@ def test_what_is_not_stored_here_is_refused():
         own.answer(own.start(1), [9])
 
 
-@pytest.mark.parametrize(("name", "rule"), [("1BitMean", "LongitudinalMean"), ("dBitFlipPM", "not offered")])
+@pytest.mark.parametrize(("name", "rule"), [("1BitMean", "LongitudinalMean"), ("dBitFlipPM", "DBitFlip")])
 def test_names_of_the_telemetry_paper_are_answered_with_what_to_write(name, rule):
     with pytest.raises(ParameterError, match=rule):
         bruit.panel(name, epsilon=1.0, epoch_epsilon=2.0, k=3)

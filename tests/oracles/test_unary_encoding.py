@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special
 
+import bruit
 from bruit import audit, documents, testing
 from bruit.domains import Categories
 from bruit.engines.memory import BLOCK
@@ -683,3 +684,18 @@ def test_epsilon_and_probabilities_must_agree():
     oracle = UnaryEncoding.with_probabilities(0.75, 0.25, k=3)
     with pytest.raises(ParameterError, match="with_probabilities"):
         UnaryEncoding(epsilon=1.0, k=3, kind="UE", weights=oracle.weights)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "true", "variance"), [(1.0, 0.896, 4.807), (2.0, 1.636, 1.284), (4.0, 2.859, 0.285)]
+)
+def test_the_thresholded_histogram_has_its_true_epsilon_and_oue_is_better(
+    epsilon: float, true: float, variance: float
+) -> None:
+    published = bruit.oracle("the", epsilon=epsilon, k=5)
+    assert round(published.epsilon, 3) == true
+    assert round(published.typical_variance(0.0, 1), 3) == variance
+    for oue in (true, epsilon):
+        assert bruit.oracle("OUE", epsilon=oue, k=5).typical_variance(0.0, 1) < variance
+    with pytest.raises(ParameterError, match="OUE"):
+        bruit.Plan({"smokes": ["no", "yes"]}, epsilon, "THE")

@@ -27,14 +27,14 @@ from bruit.estimation.support import Target
 from bruit.laws import Form, Itself, TwoLevelLaw
 from bruit.numbers import Duchi
 from bruit.numbers import from_dict as number_from_dict
-from bruit.oracles.following import FollowedChanges
+from bruit.oracles.following import RefreshedBuckets
 from bruit.oracles.refreshing import refresh_messages
 from bruit.privacy.guarantee import Guarantee
 from bruit.typing import ColumnLike
 
 
 @dataclass(frozen=True)
-class LongitudinalMean(FollowedChanges):
+class LongitudinalMean(RefreshedBuckets):
     """Ask the same people for a number again and follow it: a stored threshold, and a memo for each side.
 
     Parameters

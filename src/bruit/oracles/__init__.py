@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from bruit._renamed import answering
 from bruit.oracles.base import Oracle
+from bruit.oracles.bit_flip import DBitFlip
 from bruit.oracles.bits import BitOracle
 from bruit.oracles.choosing import Choice, OracleRanking, choose, people_needed
 from bruit.oracles.following import FollowedChanges
@@ -27,6 +28,7 @@ __all__ = [
     "PANELS",
     "BitOracle",
     "Choice",
+    "DBitFlip",
     "FollowedChanges",
     "HadamardResponse",
     "LocalHashing",

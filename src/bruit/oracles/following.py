@@ -23,25 +23,15 @@ from bruit.tables import Described
 
 
 class FollowedChanges(Described, ABC):
-    """What a person stores permanently, what a round shows of it, and what any two histories of values cost.
+    """What a person stores permanently, and what a round shows of it.
 
-    `LongitudinalHashing` and `bruit.collection.LongitudinalMean` are such designs. A memory takes both.
+    `LongitudinalHashing`, `DBitFlip` and `bruit.collection.LongitudinalMean` are such designs. A memory takes all.
 
     Guarantee
     ---------
-    `after` is for any two histories of values with the same times of reports, and grows with every report. When
-    somebody reports must not depend on the value. ``longitudinal_hashing.proof.md`` has the argument.
+    `after` is for any two histories of values with the same times of reports, `unchanged` for two values that stay.
+    When somebody reports must not depend on the value. The proof note of each design has the argument.
     """
-
-    @property
-    @abstractmethod
-    def keep(self) -> Fraction:
-        """How often a report shows the memo and not any message; 1 − λ, exactly."""
-
-    @property
-    @abstractmethod
-    def memo_law(self) -> TwoLevelLaw:
-        """What the memo of a bucket is drawn by."""
 
     @property
     @abstractmethod
@@ -75,8 +65,16 @@ class FollowedChanges(Described, ABC):
 
     @property
     @abstractmethod
-    def _report_guarantee(self) -> Guarantee:
-        """What one report tells."""
+    def guarantees(self) -> dict[str, Guarantee]:
+        """What is promised, by name; ``"report"`` is for one report."""
+
+    @abstractmethod
+    def after(self, rounds: int) -> Guarantee:
+        """What this number of reports tells of any two histories of values."""
+
+    @abstractmethod
+    def unchanged(self, rounds: int) -> Guarantee:
+        """What this number of reports tells between two values that never change."""
 
     def _check_stored(self, stored: NDArray[Any], codes: Codes) -> None:
         """Refuse rows that this design does not store, and values that are not one per person."""
@@ -136,7 +134,29 @@ class FollowedChanges(Described, ABC):
             raise ParameterError("This design has no epochs: what a person stores is permanent. Leave epoch out.")
         return 0
 
-    # What is promised.
+
+class RefreshedBuckets(FollowedChanges):
+    """A design whose reports show the memo of a bucket, or with some chance any message: what histories cost.
+
+    Guarantee
+    ---------
+    `after` grows with every report. ``longitudinal_hashing.proof.md`` has the argument.
+    """
+
+    @property
+    @abstractmethod
+    def keep(self) -> Fraction:
+        """How often a report shows the memo and not any message; 1 − λ, exactly."""
+
+    @property
+    @abstractmethod
+    def memo_law(self) -> TwoLevelLaw:
+        """What the memo of a bucket is drawn by."""
+
+    @property
+    @abstractmethod
+    def _report_guarantee(self) -> Guarantee:
+        """What one report tells."""
 
     @cached_property
     def _histories(self) -> BucketHistories:

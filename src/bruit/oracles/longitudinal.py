@@ -41,9 +41,10 @@ PANELS: dict[str, str] = {
 }
 #: Names that are no panel, and what to write.
 _OTHERS = {
-    "rappor": "RAPPOR with one bit for each value is bruit.panel('L-SUE', …). Bloom filters are not offered.",
+    "rappor": "RAPPOR with one bit for each value is bruit.panel('L-SUE', …). With cohorts and filters, for texts "
+    "from no list, it is bruit.open_answers.RAPPOR(epsilon=…, epoch_epsilon=…).",
     "1bitmean": "1BitMean is for a number: bruit.collection.LongitudinalMean(bruit.numbers.Duchi(…), memo_epsilon=…).",
-    "dbitflippm": "dBitFlipPM is not offered: it shows every change for certain. With all bits it is L-SUE, ε₁ = ε∞.",
+    "dbitflippm": "dBitFlipPM has no second step and no epoch_epsilon: bruit.oracles.DBitFlip(epsilon=…, held=…, k=…).",
     "sue": "SUE is for one report. With memos it is bruit.panel('L-SUE', …).",
     "oue": "OUE is for one report. With memos it is bruit.panel('L-OSUE', …).",
     "grr": "GRR is for one report. With memos it is Repeated(bruit.oracle('GRR', …), epoch=…), or as published L-GRR.",
@@ -294,6 +295,7 @@ _PROTOCOLS: dict[str, Callable[..., Protocol]] = {
     "L-SOUE": _one_round("SUE", "L-SOUE"),
 }
 
+Oracle.kinds.refer("dBitFlipPM", _OTHERS["dbitflippm"])
 for _name in PANELS:
     Oracle.kinds.refer(
         _name, f"{_name} asks the same people again: bruit.panel({_name!r}, epsilon=…, epoch_epsilon=…, k=…)."

@@ -28,7 +28,7 @@ from bruit.errors import BruitError, FormatError, ParameterError, ParameterTypeE
 from bruit.estimation.tally import Tally
 from bruit.kernels import hash_family
 from bruit.laws import Form, TwoLevelLaw
-from bruit.oracles.following import FollowedChanges
+from bruit.oracles.following import RefreshedBuckets
 from bruit.oracles.local_hashing import LocalHashing
 from bruit.oracles.named import from_dict
 from bruit.oracles.randomized_response import RandomizedResponse
@@ -41,7 +41,7 @@ BUCKET_LIMIT = 256
 
 
 @dataclass(frozen=True)
-class LongitudinalHashing(FollowedChanges):
+class LongitudinalHashing(RefreshedBuckets):
     """Ask the same people again and follow their values: one hash function per person, one memo for each bucket.
 
     Parameters

@@ -37,7 +37,7 @@ Rows: TypeAlias = Any
 _KNOWN_BY = "bruit.identity/1"
 #: How a number or boolean was spelt in memories that do not say so; as a text it is another person.
 _SPELT_BEFORE = re.compile(r"-?(0|[1-9][0-9]{0,15})\.0|True|False")
-_NO_PANEL = "panel must be a Repeated oracle, a LongitudinalHashing design, or a plan with rounds."
+_NO_PANEL = "panel must be a Repeated oracle, a LongitudinalHashing or DBitFlip design, or a plan with rounds."
 _DAMAGED = "This memory was damaged: it has a memo or report that its design does not have."
 
 
@@ -102,8 +102,8 @@ class Memory:
     path
         The file, which `create` has made.
     panel
-        The design: a `Repeated` oracle, a `LongitudinalHashing` design, or a plan with rounds. A memory of another is
-        refused.
+        The design: a `Repeated` oracle, a `LongitudinalHashing` or `DBitFlip` design, or a plan with rounds. A memory
+        of another is refused.
 
     Guarantee
     ---------
@@ -156,7 +156,7 @@ class Memory:
         value
             The value of the person, or for a plan the record, as ``{"smokes": "yes"}``; looked at in the first report
             of an epoch only, unless the design follows changes. Then the file also has the values themselves,
-            except for a `LongitudinalHashing` design.
+            except for a `LongitudinalHashing` or `DBitFlip` design.
         round
             The number of the round: within the epoch, or for a plan counted from 1 through all epochs.
         epoch
