@@ -180,6 +180,11 @@ class LocalMechanism(Described, Randomizer):
         """What is promised to each person: ε is the logarithm of the law's largest ratio, rounded up."""
         return Guarantee(epsilon=self.law.epsilon, neighbours="value")
 
+    @property
+    def metric(self) -> Guarantee | None:
+        """What is promised of values a distance apart, where ε is per distance; None where it is of any two values."""
+        return None
+
     def matrix(self) -> list[list[Fraction]]:
         """P(message | value), exactly, from the law: one row per value, one column per message."""
         self._check_matrix()

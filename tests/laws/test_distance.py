@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from bruit.errors import LimitError, ParameterError
 from bruit.laws.distance import TOTAL_BITS, ClampedLaw, DistanceLaw
+from bruit.rounding import log_ceiling
 
 WEIGHTS = st.lists(st.integers(1, 60), min_size=2, max_size=9).map(tuple)
 
@@ -165,3 +166,27 @@ def test_an_epsilon_that_weights_cannot_meet_is_refused():
 
 def test_the_stated_epsilon_is_the_logarithm_rounded_up():
     assert DistanceLaw((3, 1, 1)).epsilon == pytest.approx(math.log(3), rel=1e-15)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.05, 0.1, 1.0, 5.0, 20.0])
+@pytest.mark.parametrize("points", [2, 3, 4, 12, 60])
+def test_a_geometric_law_loses_its_epsilon_from_one_value_to_the_next(epsilon, points):
+    law = ClampedLaw.geometric(epsilon, points)
+    rows = [law.row(x) for x in range(points)]
+    worst = max(obvious_ratio(pair) for pair in itertools.pairwise(rows))
+    assert law.step_ratio == worst
+    assert epsilon * (1 - 1e-9) <= log_ceiling(worst) <= epsilon
+    assert law.total() < 2**64
+    assert min(law.weights) >= 1
+
+
+@given(WEIGHTS)
+def test_the_step_of_a_clamped_law_is_that_of_its_adjacent_rows(weights):
+    rows = obvious_clamped_rows(weights)
+    assert ClampedLaw(weights).step_ratio == max(obvious_ratio(pair) for pair in itertools.pairwise(rows))
+
+
+def test_the_same_weights_cut_to_the_grid_lose_nearly_twice_as_much_at_the_ends():
+    """The control: drawing again until inside divides each row by its own total."""
+    rows = [DistanceLaw(ClampedLaw.geometric(0.1, 102).weights[:-1]).row(x) for x in (0, 1)]
+    assert math.log(obvious_ratio(rows)) == pytest.approx(0.1826, abs=5e-5)

@@ -10,7 +10,8 @@ import pytest
 
 from bruit import numbers, testing
 from bruit.domains import Grid
-from bruit.numbers import BoundedLaplace, Duchi, Hybrid, Number, Piecewise, SquareWave, Staircase
+from bruit.laws import ClampedLaw, DistanceLaw
+from bruit.numbers import BoundedLaplace, Duchi, Hybrid, MetricNumber, Number, Piecewise, SquareWave, Staircase
 
 #: One design or two of every class; more of each stand in the tests of its own module.
 NUMBERS: list[Number] = [
@@ -22,6 +23,8 @@ NUMBERS: list[Number] = [
     Piecewise(epsilon=1.0, bounds=(-1.0, 1.0), cells=33, rounding="stochastic"),
     Hybrid(epsilon=1.0, domain=Grid(-1.0, 1.0, cells=33, missing="drop")),
     SquareWave(epsilon=1.0, bounds=(0.0, 1.0), cells=32),
+    MetricNumber(epsilon=0.25, bounds=(0, 8), unit="km"),
+    MetricNumber(epsilon=0.5, domain=Grid(-1.0, 1.0, cells=21, outside="clamp"), radius=0.5, rounding="stochastic"),
 ]
 
 CHECKS: list[Callable[..., None]] = [
@@ -124,6 +127,35 @@ class Chatty(BoundedLaplace):
 def test_a_broken_twin_breaks_the_law(broken: Any, check: Callable[[Any], None], words: str) -> None:
     with pytest.raises(AssertionError, match=words):
         check(broken(epsilon=1.0, bounds=(0, 9)))
+
+
+class Cut(MetricNumber):
+    """Cuts the weights to the bounds, so that each row is divided by its own total."""
+
+    @property
+    def law(self) -> Any:  # type: ignore[override]
+        return _of_rows(DistanceLaw(ClampedLaw.geometric(self.epsilon, self.cells + 1).weights[:-1]))
+
+
+class Unheaped(MetricNumber):
+    """Gives the far end the weight of one distance, and not of all that lies beyond it."""
+
+    @property
+    def law(self) -> Any:  # type: ignore[override]
+        weights = ClampedLaw.geometric(self.epsilon, self.cells).weights
+        return ClampedLaw((*weights[:-1], weights[-2] * weights[-2] // weights[-3]))
+
+
+def _of_rows(law: Any) -> Any:
+    """A law that states its own step as if it had been asked for."""
+    object.__setattr__(law, "step_ratio", ClampedLaw.geometric(0.1, law.rows).step_ratio)
+    return law
+
+
+@pytest.mark.parametrize("broken", [Cut, Unheaped])
+def test_a_law_without_the_right_ends_breaks_the_metric_promise(broken: Any) -> None:
+    with pytest.raises(AssertionError, match=r"within the radius|above the requested"):
+        testing.check_guarantee(broken(epsilon=0.1, bounds=(0, 20)))
 
 
 def test_the_printed_staircase_breaks_its_promise() -> None:

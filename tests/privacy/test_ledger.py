@@ -88,7 +88,8 @@ def test_a_refusal_says_what_was_asked_what_is_left_and_what_to_do(start):
     with pytest.raises(BudgetError) as refusal:
         ledger.spend(promise(0.5), SECRET)
     assert str(refusal.value) == (
-        "Budget exceeded: this release needs ε=0.5, 0.2 remain of 1.0. Lower epsilon, or open a new ledger."
+        "Budget exceeded: this release needs ε=0.5, 0.2 remain of 1.0. Lower epsilon, or open a new ledger "
+        "for the data of other people."
     )
     evidence = refusal.value
     assert (evidence.requested, evidence.remaining, evidence.total) == (0.5, 0.2, 1.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -42,13 +42,13 @@ def new(
     an ε and a δ.
     """
     from bruit.privacy import Ledger
-    from bruit.privacy.guarantee import Neighbours
+    from bruit.privacy.guarantee import ADDED
 
     if os.path.lexists(file):
         raise ParameterError(f"{file} exists: bruit ledger show {shlex.quote(str(file))} shows it.")
     if not file.parent.is_dir():
         raise ParameterError(f"The folder {file.parent} does not exist.")
-    whom = _checks.one_of(get_args(Neighbours), **{"--neighbours": neighbours})
+    whom = _checks.one_of(ADDED, **{"--neighbours": neighbours})
     for name, value in (("--epsilon", epsilon), ("--rho", rho)):
         if value is not None:
             _checks.positive(**{name: value})

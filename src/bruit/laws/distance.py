@@ -8,6 +8,7 @@ their totals, and ε must be computed from the rows as they are, not from the we
 
 from __future__ import annotations
 
+import itertools
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
@@ -289,6 +290,20 @@ class ClampedLaw(Loss):
         rest = -(-sum(weights) * unit // (power - unit))
         return cls((*weights, rest))
 
+    @classmethod
+    def geometric(cls, epsilon: float, points: int) -> Self:
+        """Geometric noise, whose weight falls by e^ε with each step: two neighbouring values differ by e^ε at most."""
+        unit = WORDS * WORDS
+        power = exp_floor(epsilon, unit)  # e^ε in units of 2⁻¹²⁸, rounded down
+        # The total is v[0]·(1 + α)/(1 − α) with α = e^−ε; 2⁻¹² of room keeps it below 2⁶⁴ whatever the roundings.
+        weights = [max(1, int(2.0**WORD_BITS * (1 - 2.0**-12) * math.tanh(epsilon / 2)))]
+        for _ in range(points - 2):
+            weights.append(-(-weights[-1] * unit // power))
+        # V(j) ≤ e^ε·V(j+1) at both ends, for all j: the rest is the least that V(j+1) ≥ v[j]/(e^ε − 1) allows.
+        beyond = list(accumulate(weights[::-1], initial=0))[-2::-1]
+        needed = (-(-weight * unit // (power - unit)) - tail for weight, tail in zip(weights, beyond, strict=True))
+        return cls((*weights, max(1, *needed)))
+
     @property
     def points(self) -> int:
         """How many outcomes there are: as many as values."""
@@ -335,6 +350,13 @@ class ClampedLaw(Loss):
         inner = self.weights[:-1]
         ends = Fraction(self._tails[0], self._tails[-1])
         return max(ends, Fraction(max(inner), min(inner))) if self.points > 2 else ends
+
+    @cached_property
+    def step_ratio(self) -> Fraction:
+        """The largest ratio between the probabilities of one outcome under two neighbouring values, exactly."""
+        inner, tails = itertools.pairwise(self.weights[:-1]), itertools.pairwise(self._tails)
+        steps = (Fraction(max(pair), min(pair)) for pair in (*inner, *tails))
+        return max(steps)
 
     @cached_property
     def epsilon(self) -> float:

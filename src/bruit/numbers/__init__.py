@@ -4,6 +4,8 @@ from bruit.numbers.affine import AffineNumber
 from bruit.numbers.base import Number
 from bruit.numbers.bounded_laplace import BoundedLaplace
 from bruit.numbers.mean import Duchi, Hybrid, Piecewise
+from bruit.numbers.metric import MetricNumber
+from bruit.numbers.metric_plane import MetricPlane
 from bruit.numbers.named import NAMES, from_dict, number
 from bruit.numbers.square_wave import SquareWave
 from bruit.numbers.staircase import Staircase
@@ -14,6 +16,8 @@ __all__ = [
     "BoundedLaplace",
     "Duchi",
     "Hybrid",
+    "MetricNumber",
+    "MetricPlane",
     "Number",
     "Piecewise",
     "SquareWave",

@@ -1,4 +1,4 @@
-"""What bounded Laplace and the staircase share: laws by distance, cut to the grid or clamped to it."""
+"""What bounded Laplace, the staircase and metric privacy share: laws by distance, cut to the grid or clamped to it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,46 @@ from bruit.numbers.base import Number
 
 
 @dataclass(frozen=True, kw_only=True)
-class ByDistance(Number):
+class OnTheGrid(Number):
+    """A number whose reports lie evenly between the bounds, by a law of distances."""
+
+    @property
+    @abstractmethod
+    def law(self) -> DistanceLaw | ClampedLaw:
+        """Weights by distance."""
+
+    @property
+    def messages(self) -> int:
+        """One per cell."""
+        return self.cells
+
+    @cached_property
+    def outputs(self) -> Floats:
+        """The number that each message stands for: evenly spaced from the lower bound to the upper."""
+        numbers = np.linspace(*self.bounds, self.messages)
+        numbers.flags.writeable = False
+        return numbers
+
+    def probabilities(self) -> Floats:
+        """P(message | cell) as floats: one row per cell, one column per message."""
+        return self.law.probabilities()
+
+    def _randomize_cells(self, cells: Codes, entropy: Entropy, out: NDArray[Any]) -> None:
+        from bruit.kernels import distance as kernel
+
+        tables = self.law.tables
+        fixed = (*kernel.prepare(tables.cumulative, tables.left, tables.totals), tables.stride, self.messages)
+        places = np.empty(cells.size, np.int64)
+        late = places[: kernel.randomize(cells, memory.block_words(entropy, cells.size), *fixed, out, places)]
+        while late.size:
+            again, still = np.empty(late.size, out.dtype), np.empty(late.size, np.int64)
+            count = kernel.randomize(cells[late], entropy.words(late.size), *fixed, again, still)
+            out[late] = again
+            late = late[still[:count]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByDistance(OnTheGrid):
     """A number whose report is the likelier the nearer it is.
 
     Parameters
@@ -50,17 +89,6 @@ class ByDistance(Number):
         return self.cells if self.clamped else (self.cells - 1) * self.STRIDE + 1
 
     @cached_property
-    def outputs(self) -> Floats:
-        """The number that each message stands for: evenly spaced from the lower bound to the upper."""
-        numbers = np.linspace(*self.bounds, self.messages)
-        numbers.flags.writeable = False
-        return numbers
-
-    def probabilities(self) -> Floats:
-        """P(message | cell) as floats: one row per cell, one column per message."""
-        return self.law.probabilities()
-
-    @cached_property
     def law(self) -> DistanceLaw | ClampedLaw:
         """Weights by distance, cut to the grid or clamped to it; the same for all bounds."""
         return _law(replace(self, bounds=None, cells=0, domain=Grid(0.0, 1.0, cells=self.cells)))  # type: ignore[arg-type]
@@ -80,19 +108,6 @@ class ByDistance(Number):
 
     def _settings(self) -> dict[str, Any]:
         return {"clamped": self.clamped}
-
-    def _randomize_cells(self, cells: Codes, entropy: Entropy, out: NDArray[Any]) -> None:
-        from bruit.kernels import distance as kernel
-
-        tables = self.law.tables
-        fixed = (*kernel.prepare(tables.cumulative, tables.left, tables.totals), tables.stride, self.messages)
-        places = np.empty(cells.size, np.int64)
-        late = places[: kernel.randomize(cells, memory.block_words(entropy, cells.size), *fixed, out, places)]
-        while late.size:
-            again, still = np.empty(late.size, out.dtype), np.empty(late.size, np.int64)
-            count = kernel.randomize(cells[late], entropy.words(late.size), *fixed, again, still)
-            out[late] = again
-            late = late[still[:count]]
 
 
 @lru_cache(maxsize=16)

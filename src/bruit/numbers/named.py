@@ -9,6 +9,7 @@ from bruit.errors import BruitError, FormatError, translated
 from bruit.numbers.base import Number
 from bruit.numbers.bounded_laplace import BoundedLaplace
 from bruit.numbers.mean import Duchi, Hybrid, Piecewise
+from bruit.numbers.metric import MetricNumber
 from bruit.numbers.square_wave import SquareWave
 from bruit.numbers.staircase import Staircase
 from bruit.registry import Registry
@@ -23,6 +24,7 @@ _NUMBERS.add("duchi", Duchi, "one of two numbers (Duchi et al.), for means at sm
 _NUMBERS.add("piecewise", Piecewise, "the piecewise mechanism, for means at large ε")
 _NUMBERS.add("hybrid", Hybrid, "piecewise and Duchi's mixed, for means at any ε")
 _NUMBERS.add("square-wave", SquareWave, "the square wave, for distributions and quantiles")
+_NUMBERS.add("metric", MetricNumber, "geometric noise with ε per unit of distance, for near numbers only")
 
 
 def number(name: str, *, epsilon: float, **settings: Any) -> Number:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from bruit.errors import ParameterError
-from bruit.privacy.guarantee import Guarantee, Neighbours
+from bruit.privacy.guarantee import Guarantee, Neighbours, check_adds
 from bruit.rounding import above
 
 
@@ -83,6 +83,7 @@ def _same_neighbours(guarantees: Iterable[Guarantee]) -> tuple[list[Guarantee], 
     known = list(guarantees)
     if not known:
         raise ParameterError("Composition needs at least one guarantee.")
+    check_adds(known)
     words = sorted({guarantee.neighbours for guarantee in known})
     if len(words) > 1:
         raise ParameterError(f"Guarantees compose only when they speak of the same neighbours, got {', '.join(words)}.")

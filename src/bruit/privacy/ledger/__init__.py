@@ -27,12 +27,12 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn, Self, get_args
+from typing import Any, NamedTuple, NoReturn, Self
 
 from bruit import _checks
 from bruit.errors import BruitError, BudgetError, FormatError, LedgerError, ParameterError, ParameterTypeError
 from bruit.privacy.composition import check_parts
-from bruit.privacy.guarantee import Guarantee, Neighbours
+from bruit.privacy.guarantee import ADDED, Guarantee, Neighbours, check_adds
 from bruit.privacy.ledger import storage
 from bruit.privacy.ledger.accounts import (
     COLUMNS,
@@ -149,7 +149,7 @@ class Ledger(_Shared):
             self._rho = _checks.positive(rho=rho)
             self._at = _checks.probability(at=USUAL_AT if at is None else at)
             self._epsilon = rho_to_epsilon(self._rho, self._at)
-        self._neighbours: Neighbours = _checks.one_of(get_args(Neighbours), neighbours=neighbours)
+        self._neighbours: Neighbours = _checks.one_of(ADDED, neighbours=neighbours)
         self._file: storage.LedgerFile | None = None
         self._books = Books(self._neighbours)
         self._lock = threading.Lock()
@@ -185,7 +185,7 @@ class Ledger(_Shared):
             header, _ = storage.read_header(file.lines_after(handle, 0)[:1])
         for name in declared:
             if header.get(name) != budget[name]:
-                if name == "neighbours" and header.get(name) in get_args(Neighbours):
+                if name == "neighbours" and header.get(name) in ADDED:
                     raise LedgerError(_other_kind(header[name], budget[name]))
                 raise LedgerError(
                     f"This ledger was started with {name}={header.get(name)!r}, "
@@ -535,6 +535,7 @@ class Ledger(_Shared):
     def _check_kind(self, guarantee: Guarantee) -> None:
         if not isinstance(guarantee, Guarantee):
             raise ParameterTypeError("A ledger books a Guarantee, such as a mechanism's own.")
+        check_adds([guarantee])
         if guarantee.neighbours != self.neighbours:
             raise LedgerError(_other_kind(self.neighbours, guarantee.neighbours))
 
@@ -558,7 +559,7 @@ class Ledger(_Shared):
         sign = first.currency.sign
         if not first.room:
             return f"No {sign} is left for these people, and every release needs some."
-        changes, other = [], "a new ledger"
+        changes, other = [], "a new ledger for the data of other people"
         if first.is_short and self._rho is None:
             changes.append("lower epsilon")
         elif first.is_short:
