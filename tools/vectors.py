@@ -19,7 +19,7 @@ from bruit.cards import Card, CardQuestion
 from bruit.collection import RSRFD, SMP, Repeat
 from bruit.entropy import Entropy, Words
 from bruit.kernels import noise as kernels
-from bruit.laws import Listed, TwoLevelLaw, Window
+from bruit.laws import Listed, Parity, TwoLevelLaw, Window
 from bruit.numbers import number
 from bruit.oracles import LocalHashing, oracle
 from bruit.releases import Count, DiscreteGaussian, DiscreteLaplace, Histogram, Median, Quantiles, Release
@@ -151,10 +151,12 @@ def reports() -> list[dict[str, Any]]:
     lines = tuple(tuple(sorted((value + step) % 7 for step in (1, 2, 4))) for value in range(7))
     rules = [Listed(7, lines), *(Window(values=3, width=2**size) for size in (9, 20, 40))]
     laws = [TwoLevelLaw.calibrate(1.0, sets) for sets in rules]
+    open_law = TwoLevelLaw.calibrate(2.0, Parity(parities=3, bits=48, prefix=24, share=430))
     several_blocks = oracle("HR", epsilon=3.0, k=50)
     answers = [CardQuestion("answer", tuple(map(str, range(law.sets.capacity))), law) for law in laws]
     cards = [design.card("answer") for design in (*singles, several_blocks)] + [plan.card() for plan in plans]
     cards += [Card(documents.digest(answer.name), "one", (answer,)) for answer in answers]
+    cards.append(Card(documents.digest("problem"), "one", (CardQuestion("problem", (), open_law),)))
     return [{"card": card.to_bytes().decode(), "digest": card.digest, "vectors": _chosen(card)} for card in cards]
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from bruit import Categories, Grid, Plan
-from bruit.cards import Card
-from bruit.laws import Listed, TwoLevelLaw
+from bruit.cards import Card, CardQuestion
+from bruit.laws import Listed, Parity, TwoLevelLaw
 from bruit.numbers import number
 from bruit.oracles import LocalHashing, RandomizedResponse, SetOracle, UnaryEncoding, oracle
 
@@ -146,3 +146,10 @@ def designs() -> dict[str, Design]:
 def design(request: pytest.FixtureRequest, designs: dict[str, Design]) -> Design:
     """Each of them."""
     return designs[request.param]
+
+
+@pytest.fixture(scope="session")
+def open_card() -> Card:
+    """A card of a question whose answer is any text."""
+    law = TwoLevelLaw.calibrate(2.0, Parity(parities=3, bits=48, prefix=24, share=430))
+    return Card("0123456789abcdef" * 2, "one", (CardQuestion("problem", (), law),))

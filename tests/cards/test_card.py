@@ -435,3 +435,17 @@ def test_points_are_texts_that_tell_them_apart():
     near = [1.0, math.nextafter(1.0, 2), math.nextafter(1.0, 0)]
     assert texts(near) == tuple(map(repr, near))
     assert number("duchi", epsilon=1.0, bounds=(17, 90)).card("age").questions[0].values[:2] == ("17", "18")
+
+
+def test_a_question_that_takes_any_text_has_codes_and_no_list(open_card):
+    (question,) = open_card.questions
+    assert (question.values, question.answers) == ((), 2**48)
+    assert Card.from_bytes(open_card.to_bytes()) == open_card
+    assert len(open_card.pack(open_card.sample_codes([2**48 - 1]))) == 9
+    with pytest.raises(DataError, match=r"sample_codes its code"):
+        open_card.sample({"problem": "noise"})
+    for codes in ([2**48], [-1], ["0"]):
+        with pytest.raises(DataError):
+            open_card.sample_codes(codes)
+    with pytest.raises(ParameterError, match="no list of answers"):
+        CardQuestion("problem", ("a", "b"), question.law)

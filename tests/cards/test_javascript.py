@@ -62,6 +62,32 @@ def test_every_vector_of_every_design_gives_the_same_report(comparisons):
 
 
 @needs_node
+def test_any_text_is_drawn_as_in_python(open_card):
+    (answers,) = run([comparison(open_card)])
+    assert all(answers)
+    assert len(answers) > 60
+
+
+@needs_node
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("(id & 1023n) < share", "(id & 1023n) <= share"),
+        ("code >> (length - prefix) : code", "code : code >> (length - prefix)"),
+        ("odd((word >> row) & value)", "odd(word & value)"),
+        ("const word = id >> 10n;", "const word = id;"),
+        ("id | (bucketBy(id) << 64n)", "(id >> 10n << 10n) | (bucketBy(id) << 64n)"),
+    ],
+)
+def test_a_mistake_in_the_parities_shows_on_the_vectors(right, wrong, open_card, tmp_path):
+    assert javascript().count(right) == 1
+    twin = tmp_path / "sample.mjs"
+    twin.write_text(javascript().replace(right, wrong), encoding="utf-8")
+    (answers,) = run([comparison(open_card)], twin)
+    assert not all(answers)
+
+
+@needs_node
 def test_a_vector_with_another_report_or_another_word_is_noticed(designs):
     job = comparison(designs["GRR"].card)
     job["vectors"][3]["report"]["answer"] = "12" if job["vectors"][3]["report"]["answer"] != "12" else "11"

@@ -869,6 +869,14 @@ def hash_message(source, sets, of):
     return a + TOP * b + 2**128 * of(a, b)
 
 
+def parities(sets, x, own):
+    w, n, v = own // 1024, sets["bits"], x
+    if own % 1024 < sets["share"]:
+        n, v = sets["prefix"], x // 2 ** (sets["bits"] - sets["prefix"])
+    ones = [(w // 2**i % 2**n & v).bit_count() for i in range(sets["parities"])]
+    return sum(2**i for i, count in enumerate(ones) if count % 2)
+
+
 def member(source, sets, x, n):
     kind = sets["kind"]
     if kind == "self":
@@ -885,6 +893,9 @@ def member(source, sets, x, n):
         return projective_member(sets, x, n)
     if kind == "hash":
         return hash_message(source, sets, lambda a, b: bucket(x, a, b, sets["buckets"]))
+    if kind == "parity":
+        own = source.word()
+        return own + TOP * parities(sets, x, own)
     raise Mismatch(f"unknown sets {kind}")
 
 
@@ -893,6 +904,8 @@ def message_number(source, sets, n):
         return complete(source, sets, n)
     if sets["kind"] == "hash":
         return hash_message(source, sets, lambda a, b: n)
+    if sets["kind"] == "parity":
+        return source.word() + TOP * n
     return n
 
 

@@ -44,6 +44,11 @@ class PublicQuestion(NamedTuple):
     name: str
     values: tuple[str, ...]
 
+    @property
+    def answers(self) -> int:
+        """How many codes there are."""
+        return len(self.values)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Card:
@@ -306,7 +311,7 @@ class Card:
         if len(codes) != len(self._every):
             raise DataError("codes must have one entry per question.")
         for code, question in zip(codes, self._every, strict=True):
-            if type(code) is not int or not 0 <= code < len(question.values):
+            if type(code) is not int or not 0 <= code < question.answers:
                 raise DataError(f"The code of the answer to {question.name!r} must be its place among the texts.")
         return codes[: len(self.questions)], codes[len(self.questions) :]
 

@@ -17,6 +17,7 @@ from bruit.laws import (
     LeaningLaw,
     Listed,
     MixedLaw,
+    Parity,
     Projective,
     Sets,
     Subset,
@@ -32,6 +33,7 @@ _SETS: dict[str, tuple[type[Any], tuple[str, ...]]] = {
     "hadamard": (Hadamard, ("rows", "blocks")),
     "projective": (Projective, ("prime", "dimension")),
     "hash": (Hash, ("buckets",)),
+    "parity": (Parity, ("parities", "bits", "prefix", "share")),
     "listed": (Listed, ("size",)),
 }
 

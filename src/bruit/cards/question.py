@@ -32,7 +32,7 @@ class CardQuestion:
     name
         The name of its column.
     values
-        The answers, as texts, in the order of their codes.
+        The answers, as texts, in the order of their codes; none where the answer is any text, which has a code itself.
     law
         The exact law of a true message.
     fake
@@ -61,7 +61,9 @@ class CardQuestion:
             raise ParameterError("A question must have a name that is not empty.")
         if len(set(self.values)) < len(self.values):
             raise ParameterError("The answers to a question must be different texts.")
-        if len(self.values) > rows or (exact and len(self.values) < rows) or len(self.values) < 2:
+        if self.is_open and (self.values or self.fake or self.memo):
+            raise ParameterError("A question with any text for an answer must have no list of answers, fakes or memo.")
+        if self.answers > rows or (exact and self.answers < rows) or self.answers < 2:
             raise ParameterError("A question must have as many answers as its law has values.")
         if self.fake == "zeros" and not isinstance(self.law, BitsLaw):
             raise ParameterError("Noise on zeros is for the law of bits.")
@@ -82,6 +84,16 @@ class CardQuestion:
             raise ParameterError("A memo must have a law of two levels or of bits, and no fakes beside it.")
         if self.memo.shape != self.law.shape or self.memo.sets != self.law.sets:
             raise ParameterError("A memo must have the messages of a report.")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the answer is any text, which has no place in a list."""
+        return self.law.sets is not None and self.law.sets.kind == "parity"
+
+    @property
+    def answers(self) -> int:
+        """How many codes there are."""
+        return self.law.sets.capacity if self.is_open and self.law.sets is not None else len(self.values)
 
     @property
     def form(self) -> Form:
@@ -165,6 +177,8 @@ class CardQuestion:
 
 def code_of(question: Any, value: Any) -> int:
     """The place of an answer among the texts of a question."""
+    if getattr(question, "is_open", False):
+        raise DataError(f"{question.name!r} takes any text: give sample_codes its code, as in OpenText().code(text).")
     rule = f"The answer to {question.name!r} must be one of the texts on the card."
     with translated(ValueError, lambda _: DataError(rule)):
         return question.values.index(value)  # type: ignore[no-any-return] # of a tuple

@@ -71,12 +71,17 @@ export function refresh(card, memo, nextWord = systemWord) {
 function checked(card, codes) {
   const every = [...card.questions, ...(card.public ?? [])];
   const fits = codes.length === every.length && codes.every(
-    (code, place) => Number.isInteger(code) && code >= 0 && code < every[place].values.length,
+    (code, place) => Number.isInteger(code) && code >= 0 && code < answersOf(every[place]),
   );
   if (!fits) throw new RangeError("There must be one code per question: the place of the answer among its values.");
   const places = codes.map(BigInt);
   const clear = places.splice(card.questions.length);
   return [places, clear];
+}
+
+/** How many codes a question has: one per answer, or where any text is an answer one per text of so many bits. */
+function answersOf({ values, sets }) {
+  return sets?.kind === "parity" ? 2 ** Number(sets.bits) : values.length;
 }
 
 function texts(card, messages) {
@@ -234,7 +239,27 @@ const SETS = {
     member: (sets, code, number, next) => hashed(sets, next, (a, b) => bucket(sets, code, a, b)),
     other: (sets, number, next) => hashed(sets, next, () => number),
   },
+  parity: {
+    member: (sets, code, number, next) => named(next(), (id) => parities(sets, code, id)),
+    other: (sets, number, next) => named(next(), () => number),
+  },
 };
+
+/** An id, and above it the bucket that it is sent with. */
+function named(id, bucketBy) {
+  return id | (bucketBy(id) << 64n);
+}
+
+/** The bucket of a text of bits, or of its first bits: bit i is the parity of what it has in common with row i. */
+export function parities({ parities: size, bits: length, prefix, share }, code, id) {
+  const value = (id & 1023n) < share ? code >> (length - prefix) : code;
+  const word = id >> 10n;
+  let own = 0n;
+  for (let row = 0n; row < size; row += 1n) {
+    if (odd((word >> row) & value)) own |= 1n << row;
+  }
+  return own;
+}
 
 /** The set of `first` and size - 1 other values, all such sets equally likely, as bits: no order is left in it. */
 function subset({ values, size }, first, next) {

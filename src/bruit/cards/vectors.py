@@ -7,13 +7,16 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bruit.entropy import Entropy
-from bruit.laws import BitsLaw, ClampedLaw, DistanceLaw, Hash, LeaningLaw, MixedLaw, Subset, TwoLevelLaw
+from bruit.laws import BitsLaw, ClampedLaw, DistanceLaw, Hash, LeaningLaw, MixedLaw, Parity, Subset, TwoLevelLaw
+from bruit.laws.parity import GROUP_BITS
 from bruit.laws.words import WORDS, stream, uniform
 
 if TYPE_CHECKING:
     from bruit.cards.card import Card, PublicQuestion
     from bruit.cards.question import CardQuestion
 
+#: Functions by which the first bits of a text often have other parities than all of them.
+_FUNCTIONS = (0x1B3D5E6F789ACD, 0x2545F4914F6CDD, 0x0123456789ABCD, 0x3C6EF372FE94F8)
 #: A boundary is tried as each of this many first words of a report, and as the last.
 PLACES = 4
 
@@ -43,10 +46,10 @@ def vectors(card: Card, n: int, entropy: Entropy) -> list[Vector]:
     every: tuple[CardQuestion | PublicQuestion, ...] = (*card.questions, *card.public)
 
     def codes() -> tuple[int, ...]:
-        return tuple(uniform(len(question.values), words) for question in every)
+        return tuple(uniform(question.answers, words) for question in every)
 
     def ends() -> list[tuple[int, ...]]:
-        first, last = (0,) * len(every), tuple(len(question.values) - 1 for question in every)
+        first, last = (0,) * len(every), tuple(question.answers - 1 for question in every)
         return [first, last, codes()]
 
     used = len(_drawn(card, codes(), [], words).words)
@@ -113,6 +116,8 @@ def _of_sets(question: CardQuestion) -> Iterator[int]:
     sets = question.law.sets
     if isinstance(sets, Hash) and sets.pool is not None:
         yield from _shares(len(sets.pool))
+    if isinstance(sets, Parity):
+        yield from (word << GROUP_BITS | group for word in _FUNCTIONS for group in (sets.share - 1, sets.share))
     if isinstance(sets, Subset) and sets.size > 1:
         yield from _shares(sets.values - 1)
 

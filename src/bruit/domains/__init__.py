@@ -11,6 +11,7 @@ from bruit.domains.domain import Domain
 from bruit.domains.grid import Grid
 from bruit.domains.interval import Interval
 from bruit.domains.missing import MISSING_LABEL, Missing
+from bruit.domains.open_text import OpenText
 from bruit.domains.outside import OTHER_LABEL, Outside
 from bruit.domains.policy import Policy
 from bruit.domains.scale import Scale
@@ -29,6 +30,7 @@ __all__ = [
     "Interval",
     "Missing",
     "MultiChoice",
+    "OpenText",
     "Outside",
     "Policy",
     "Scale",

@@ -21,6 +21,7 @@ from bruit.domains.codes import Codes
 from bruit.domains.dates import Dates
 from bruit.domains.domain import Domain, in_memory
 from bruit.domains.grid import Grid
+from bruit.domains.open_text import OpenText
 from bruit.domains.scale import Scale
 from bruit.errors import (
     DataError,
@@ -37,13 +38,14 @@ from bruit.tables import Column, Table
 from bruit.tables.table import frame
 from bruit.typing import ColumnLike, Frame, Label, SourceLike
 
-_KINDS: dict[str, type[Bins | Categories | Chosen | Dates | Grid]] = {
+_KINDS: dict[str, type[Bins | Categories | Chosen | Dates | Grid | OpenText]] = {
     "chosen": Chosen,
     "scale": Scale,
     "bins": Bins,
     "categories": Categories,
     "dates": Dates,
     "grid": Grid,
+    "open-text": OpenText,
 }
 
 

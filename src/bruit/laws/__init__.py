@@ -6,6 +6,7 @@ from bruit.laws.form import Form
 from bruit.laws.law import Law
 from bruit.laws.leaning import LeaningLaw
 from bruit.laws.mixed import MixedLaw
+from bruit.laws.parity import Parity
 from bruit.laws.sets import Hadamard, Hash, Itself, Listed, Projective, Sets, Subset, Window
 from bruit.laws.two_level import TwoLevelLaw
 
@@ -21,6 +22,7 @@ __all__ = [
     "LeaningLaw",
     "Listed",
     "MixedLaw",
+    "Parity",
     "Projective",
     "Sets",
     "Subset",

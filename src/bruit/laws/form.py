@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit.laws.parity import Parity
 from bruit.laws.sets import Hash, Subset
 
 #: The unsigned whole numbers, the smallest first.
@@ -45,10 +46,10 @@ class Form:
 
     @classmethod
     def of_law(cls, law: Any) -> Form:
-        """What reports drawn by a law look like; a hash and its bucket are one row of bytes."""
+        """What reports drawn by a law look like; a function and its bucket are one row of bytes."""
         if isinstance(law.sets, Subset):
             return cls.row((law.sets.values + 7) // 8)
-        if isinstance(law.sets, Hash):
+        if isinstance(law.sets, Hash | Parity):
             return cls.row(law.sets.seed_bits // 8 + cls.integers(law.sets.buckets).size)
         return cls.integers(law.messages)
 
