@@ -18,7 +18,7 @@ from bruit.estimation.number import ScoreModel
 from bruit.estimation.support import IntervalMethod, Model, Target
 
 
-def drawn_share(m: int, n: int) -> float:
+def drawn_share(m: float, n: int) -> float:
     """Where, between the noise alone and the population, the variance for all n people lies if m reported."""
     return (n - m) / (n - 1) if n > 1 else 0.0
 
