@@ -93,6 +93,7 @@ _MODULES = (
     "engines",
     "laws",
     "learning",
+    "open_answers",
     "oracles",
     "privacy",
     "publications",

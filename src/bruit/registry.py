@@ -111,9 +111,13 @@ class Registry(Generic[Kind]):
             spellings = {**{known.lower(): known for known in names}, **self._aliases}
             if isinstance(name, str) and name.lower() in spellings:
                 return spellings[name.lower()]
+        self.check_referral(name)
+        return _checks.one_of(self.meanings, name=name)
+
+    def check_referral(self, name: Any) -> None:
+        """Refuse a name that `refer` gave, with its advice."""
         if isinstance(name, str) and name.lower() in self._referrals:
             raise ParameterError(self._referrals[name.lower()])
-        return _checks.one_of(self.meanings, name=name)
 
     def __getitem__(self, name: str) -> Registered[Kind]:
         """What a name stands for, spelt as it was registered; a KeyError otherwise."""

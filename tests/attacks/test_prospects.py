@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bruit import Plan
+from bruit import Grid, Plan
 from bruit.attacks import prospects
 from bruit.errors import ParameterError
 
@@ -31,3 +31,14 @@ def test_a_warning_says_that_what_is_sent_in_clear_singles_people_out() -> None:
 def test_nobody_is_no_number_of_people() -> None:
     with pytest.raises(ParameterError, match="n must be"):
         prospects(Plan(SCHEMA, 1.0, "SMP[GRR]"), n=0)
+
+
+def test_few_people_are_told_so_and_documents_have_the_number() -> None:
+    plan = Plan({**SCHEMA, "age": Grid(17, 90)}, 1.0, "SMP[ADP]")
+    few, enough = prospects(plan, n=60), prospects(plan, n=10_000)
+    assert any("further from the truth than guessing" in note for note in few.tables[-1].notes)
+    assert not any("further from the truth" in note for note in enough.tables[-1].notes)
+    assert few.to_dict()["uniform_guess_for"] == "zipf"
+    needed = {row["attribute"]: row["people_to_beat_uniform"] for row in enough.attributes}
+    assert needed["town"] > needed["smokes"] > 60
+    assert needed["age"] is None

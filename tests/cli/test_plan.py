@@ -474,3 +474,12 @@ def test_the_shell_takes_the_default_of_the_library_for_one_question(run, tmp_pa
 def test_the_shell_takes_the_default_of_the_library_for_several_questions(run):
     schema = {"sex": ["F", "M"], "degree": ["none", "school", "college"], "age": bruit.Grid(17, 26)}
     assert run("plan", *DECLARED, "-e", 1, "--json").json()["digest"] == bruit.Plan(schema, 1.0).digest
+
+
+def test_attributes_in_rotation_have_equal_shares_of_the_people_in_a_file(run, people, tmp_path):
+    run("plan", *DECLARED, "-e", 2, "--weights", "rotation", "-n", 60, "-o", "plan.json")
+    assert bruit.Plan.load(tmp_path / "plan.json").method == SMP(assign="rotation")
+    run("privatize", "p.csv", "--plan", "plan.json", "-o", "r.parquet")
+    assert np.bincount(pq.read_table(tmp_path / "r.parquet")["attribute"].to_numpy()).tolist() == [PEOPLE // 3] * 3
+    refused = run("plan", *DECLARED, "-e", 2, "--method", "SPL[ADP]", "--weights", "rotation", code=2)
+    assert "belongs to SMP" in refused.err

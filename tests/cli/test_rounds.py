@@ -83,7 +83,7 @@ def test_a_memory_that_is_not_there_in_the_middle_of_an_epoch_must_be_asked_for(
         (("--plan", "plan.json", "--memory", "m.json", "--round", "5", "--person", "id"), "round must be"),
         (("--plan", "plan.json", "--memory", "m.json", "--round", "1"), "must have one row"),
         (("--plan", "plan.json", "--memory", "m.json", "--round", "1", "--person", "smokes"), "named twice"),
-        (("smokes=no,yes", "-e", "1", "--memory", "m.json"), "belong to a plan with rounds"),
+        (("smokes=no,yes", "-e", "1", "--memory", "m.json"), "belongs to a plan with rounds"),
     ],
 )
 def test_what_a_round_needs_is_said(run, planned, arguments, words, tmp_path):

@@ -17,6 +17,7 @@ VALUES = [
     SPL(),
     SPL("OUE", budgets={"sex": 0.5, "degree": 0.25, "smokes": 0.25}),
     SMP("GRR", weights={"sex": 1, "degree": 2, "smokes": 3}, mechanisms={"degree": "OUE"}),
+    SMP("GRR", assign="rotation"),
     SMPk("GRR"),
     SMPk("GRR", 2),
     RSFD("OUE-z"),

@@ -100,7 +100,7 @@ def test_the_variance_of_a_difference_is_the_one_observed(design: str) -> None:
         if design == "joint":
             labels = np.array(["1y", "1n", "2y", "2n"])
             reports = joint.privatize({"cell": labels[codes]}, rng=run)["cell"]
-            p, q = (float(getattr(joint.mechanism, name)) for name in "pq")
+            p, q = (float(getattr(joint.mechanisms["cell"], name)) for name in "pq")
             shares = ((np.bincount(reports, minlength=4) / n - q) / (p - q)).reshape(2, 2)
         else:
             people = {"group": np.array(["1", "2"])[codes // 2], "answer": np.array(["y", "n"])[codes % 2]}

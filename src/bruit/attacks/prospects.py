@@ -14,9 +14,11 @@ from bruit import _checks
 from bruit.attacks.risks import risks
 from bruit.collection import Plan, compare_groups
 from bruit.collection.cross_tables import expected_cells
+from bruit.collection.mechanisms import metric_of
 from bruit.collection.prior import Prior
+from bruit.collection.uniform_guess import few_people, people_to_beat_uniform, reference
 from bruit.estimation import intervals
-from bruit.privacy import Guarantee
+from bruit.privacy.guarantee import Guarantee, in_lines
 from bruit.tables import Column, Table, counted, decimals, percent
 
 #: With fewer people than this in a group, if all groups are alike, some groups have hardly anybody.
@@ -56,7 +58,7 @@ def prospects(plan: Plan, n: int, *, prior: Prior | None = None, from_data: bool
 def promises(plan: Plan) -> list[str]:
     """What is done with the questions of a person, and what that guarantees, in lines."""
     if len(plan.schema) == 1:
-        return [f"guarantee: {plan.guarantee}"]
+        return in_lines(plan.guarantee, metric_of(plan.mechanisms))
     return [
         plan.method.in_words(len(plan.schema)),
         f"guarantee for all answers of a person: {plan.guarantee}",
@@ -73,8 +75,8 @@ class Prospects:
     plan, n
         As in `prospects`.
     attributes
-        One mapping for each attribute: its values, mechanism, half-width of a 95 % interval, and how often it is
-        guessed.
+        One mapping for each attribute: its values, mechanism, half-width of a 95 % interval, how often it is guessed,
+        and how many people it takes for an estimate to be nearer to the truth than the uniform guess.
     risks
         The other attacks, as `Risk.to_dict` has them.
     prior, from_data
@@ -98,11 +100,13 @@ class Prospects:
             "attributes": self.attributes,
             "risks": self.risks,
             "population": "prior" if plan.method.known_frequencies() else "uniform",
+            "uniform_guess_for": reference(plan),
             "sent_in_clear": list(plan.public),
             "people_to_see_30_against_20": self._people_by_design,
             "schema_from_data": self.from_data,
             "guarantee": plan.guarantee.to_dict(),
             "guarantee_of_an_attribute": plan.guarantees["attribute"].to_dict(),
+            **self._nearby,
             **self._rounds,
             "guarantee_of_both_rounds": both and both.to_dict(),
             "digest": plan.digest,
@@ -112,7 +116,7 @@ class Prospects:
     def tables(self) -> list[Table]:
         """The attributes, the tables that are asked for, and the other attacks; notes stand under the last."""
         plan = self.plan
-        notes = [self._remark, *self._promises]
+        notes = [self._remark, *few_people(plan, self.n), *self._promises]
         notes += [_in_clear(plan, self.n)] if plan.public else []
         notes += self._groups_seen
         notes += [f"who was asked for the prior too: {self._both_rounds}"] if self._both_rounds else []
@@ -192,6 +196,12 @@ class Prospects:
             f"all {counted(repeat.rounds, 'round')} of {epochs}: {plan.guarantee}",
             f"all {counted(repeat.rounds, 'round')} of {epochs}: {plan.guarantees['attribute']}",
         ]
+
+    @property
+    def _nearby(self) -> dict[str, Any]:
+        """What a document says of ε per distance."""
+        nearby = metric_of(self.plan.mechanisms)
+        return {} if nearby is None else {"metric_guarantee": nearby.to_dict()}
 
     @property
     def _rounds(self) -> dict[str, Any]:
@@ -288,7 +298,7 @@ def _frequencies(plan: Plan) -> dict[str, Any] | None:
 
 def _attributes(plan: Plan, n: int, guesses: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """One row per attribute."""
-    rows = []
+    rows, needed = [], people_to_beat_uniform(plan)
     for name, variance in plan.variance(n, _frequencies(plan)).items():
         guess = guesses.get(name)
         size = plan.schema[name].size
@@ -301,6 +311,7 @@ def _attributes(plan: Plan, n: int, guesses: dict[str, dict[str, Any]]) -> list[
                 "half_width": intervals.normal_quantile(0.95) * float(variance.mean()) ** 0.5,
                 "guessed": guess and guess["rate"],
                 "blindly": guess["baseline"] if guess else 1 / size,
+                "people_to_beat_uniform": needed.get(name),
                 **_guessed_by_epoch(plan, name),
             }
         )

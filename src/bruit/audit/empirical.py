@@ -24,7 +24,7 @@ from bruit.audit import binning
 from bruit.audit.binning import Floats, Score
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
-from bruit.privacy.guarantee import Guarantee
+from bruit.privacy.guarantee import Guarantee, check_adds
 from bruit.tables import Column, Table, Tabular, counted, decimals, digits
 
 #: From (input, trials, entropy) to outputs, first axis trials.
@@ -68,6 +68,7 @@ class EmpiricalAudit(Tabular):
 
     def passes(self, guarantee: Guarantee) -> bool:
         """Whether the bound is compatible with a guarantee: False shows, at the level, that it is not true."""
+        check_adds([guarantee])
         if guarantee.delta > self.delta:
             raise ParameterError(
                 f"This audit allowed for delta = {self.delta:g}, the guarantee has {guarantee.delta:g}: "

@@ -15,7 +15,7 @@ from numbers import Rational
 from typing import Any, Literal, NamedTuple, Protocol
 
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
-from bruit.privacy.guarantee import Guarantee
+from bruit.privacy.guarantee import Guarantee, check_adds
 from bruit.rounding import exp_floor, log_ceiling
 from bruit.tables import Column, Table, Tabular
 
@@ -135,9 +135,11 @@ def exact(mechanism: Mechanism) -> ExactAudit:
     'closed form'
     """
     promise = mechanism.guarantee
+    check_adds([promise])
     if promise.delta:
         raise ParameterError("An exact audit is of pure guarantees (delta = 0); use audit.empirical for others.")
-    requested = getattr(mechanism, "epsilon", None)
+    # An ε per distance is not what was asked for between any two values.
+    requested = None if getattr(mechanism, "metric", None) else getattr(mechanism, "epsilon", None)
     try:
         rows = mechanism.matrix()
     except LimitError:

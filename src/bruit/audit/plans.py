@@ -20,6 +20,7 @@ from bruit.audit.empirical import EmpiricalAudit, empirical
 from bruit.audit.exact import ExactAudit, Worst, largest_ratio
 from bruit.collection import Plan
 from bruit.collection.design import Unit
+from bruit.collection.mechanisms import metric_of
 from bruit.collection.plan import without_public
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import LimitError, ParameterTypeError
@@ -50,13 +51,14 @@ def exact_plan(plan: Plan, unit: Unit = "person") -> ExactAudit:
     """
     _check(plan, unit)
     stated = of_one_report(plan, unit).epsilon
+    requested = None if metric_of(plan.mechanisms) else plan.epsilon
     try:
         table = plan.design.matrix()
     except LimitError:
         ratio = plan.design.ratio(unit)
-        return ExactAudit(ratio=ratio, stated=stated, requested=plan.epsilon, worst=None, method="closed form")
+        return ExactAudit(ratio=ratio, stated=stated, requested=requested, worst=None, method="closed form")
     largest, worst = max((_largest(table, group) for group in _neighbours(plan, unit)), key=lambda pair: pair[0])
-    return ExactAudit(ratio=largest, stated=stated, requested=plan.epsilon, worst=worst, method="enumeration")
+    return ExactAudit(ratio=largest, stated=stated, requested=requested, worst=worst, method="enumeration")
 
 
 def empirical_plan(

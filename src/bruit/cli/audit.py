@@ -90,7 +90,7 @@ def _of_mechanism(mechanism: Mechanism, drawn: _Drawn) -> dict[str, Any]:
     from bruit.audit import empirical, exact
 
     proof = exact(mechanism)
-    result = {"mechanism": mechanism.name, "k": mechanism.size, "asked": mechanism.epsilon, **_proved(proof)}
+    result = {"mechanism": mechanism.name, "k": mechanism.size, "asked": proof.requested, **_proved(proof)}
     if drawn.trials:
         first, second = _two_values(mechanism)
         seen = empirical(mechanism, first, second, trials=drawn.trials, level=drawn.level, rng=drawn.seed)
@@ -141,7 +141,8 @@ def _table(result: dict[str, Any]) -> Table:
     from bruit.audit.exact import AuditRow, checks_table
 
     several = "mechanism" not in result
-    rows = [AuditRow(f"asked for, for one {result['unit']}" if several else "asked for", result["asked"])]
+    label = f"asked for, for one {result['unit']}" if several else "asked for"
+    rows = [] if result["asked"] is None else [AuditRow(label, result["asked"])]
     for unit in ("person", "attribute") if several else ("",):
         rows += _checks_of(unit, result[unit] if unit else result)
     what = result["method"] if several else f"{result['mechanism']} with {counted(result['k'], 'value')}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args
 import typer
 
 from bruit import _checks, documents
-from bruit.cli import _engine, _options, _questions, console
+from bruit.cli import _engine, _options, _questions, console, open_question
 from bruit.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -83,6 +83,8 @@ def estimate(
     Estimates are unbiased: a rare answer may come out below zero. Add --consistent norm-sub for a table to publish. Of
     a number, the mean is shown, and where the mechanism tells them quantiles, which are approximate.
 
+    Of an open question, the certified answers are shown, with their shares.
+
     With --over-rounds, files of rounds of a plan that has them: every round, the mean over all of them with its
     variance, which the memo keeps from falling as 1/T, and the last round less the first, with a test for change.
     """
@@ -108,6 +110,17 @@ def estimate(
             f"{source.name} is a plan, and estimates are from reports or tallies: bruit estimate reports.csv --plan "
             f"{source}."
         )
+    if open_question.stands_at(plan or reports[0]):
+        open_question.refuse({
+            "--target": target != "population", "--interval": interval != "wilson", "--simultaneous": simultaneous,
+            "--consistent": consistent, "--tally": tally_output, "--figure": figure, "--attribute": attribute,
+            "--table": table, "--by": by, "--seed": seed is not None, "--over-rounds": over_rounds,
+            "--same-people": same_people, "--engine": _engine.is_spark(engine),
+        })  # fmt: skip
+        with console.progress("count", _engine.LOCAL.unit) as report:
+            gathered = open_question.gathered(plan or reports[0], reports, report)
+        open_question.show(*gathered, level, rows=rows, as_json=as_json)
+        return
     known = Plan.load(plan or reports[0])
     names = _names(known, attribute)
     _check_kinds(known, names, figure, consistent)

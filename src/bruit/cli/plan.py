@@ -56,8 +56,8 @@ def plan(
     weights: Annotated[
         list[str] | None,
         typer.Option(
-            help="For SMP: how often one attribute is drawn, as in sex=1; one for each attribute. For TAB, neyman "
-            "draws tables so that the variance summed over all is least."
+            help="For SMP: how often one attribute is drawn, as in sex=1, one for each; or rotation, for few people in "
+            "a file: equal shares, assigned at random. For TAB, neyman: the least variance summed over all tables."
         ),
     ] = None,
     unit: Annotated[
@@ -154,7 +154,7 @@ def plan(
     settings = {
         "mechanisms": _questions.pairs(base, "--base", "age=square-wave", str),
         "budgets": _questions.pairs(budgets, "--budgets", "sex=0.2", float),
-        "weights": _weights(weights),
+        **_weights(weights),
         "tables": None if table is None else [_questions.names(text, "--table") for text in table],
         "prior": known and known.frequencies,
     }
@@ -229,11 +229,13 @@ def _repeat(rounds: Any, epochs: int | None, epsilon: float | None, *, follow_ch
     return Repeat(rounds, 1 if epochs is None else epochs, epsilon, follow_changes)
 
 
-def _weights(texts: list[str] | None) -> Any:
+def _weights(texts: list[str] | None) -> dict[str, Any]:
     """How often attributes or tables are drawn: numbers, or the name of a rule."""
+    if texts == ["rotation"]:
+        return {"assign": "rotation"}
     if texts in (["neyman"], ["equal"]):
-        return texts[0]
-    return _questions.pairs(texts, "--weights", "sex=1", int)
+        return {"weights": texts[0]}
+    return {"weights": _questions.pairs(texts, "--weights", "sex=1", int)}
 
 
 def _check_output(output: Path | None, *, force: bool) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from bruit import documents
-from bruit.cli import _engine, _options, _questions, console
+from bruit import _checks, documents
+from bruit.cli import _engine, _options, _questions, console, open_question
 from bruit.errors import BruitError, MissingError, ParameterError, translated
 from bruit.tables import at_least, at_most, counted
 
@@ -42,10 +42,18 @@ def privatize(
         str | None,
         typer.Option(
             help="The mechanism, by its name; bruit choose lists them. For numbers: hybrid, piecewise or duchi for a "
-            "mean, square-wave for quantiles, laplace, staircase. For several questions, as for bruit plan. The one of "
+            "mean, square-wave for quantiles, laplace, staircase; metric for ε per unit of "
+            "distance. For several questions, as for bruit plan. The one of "
             "least error if none is named."
         ),
     ] = None,
+    open_ended: Annotated[
+        bool,
+        typer.Option(
+            "--open-ended",
+            help="The question is a column of short texts without a list of answers: the first eight letters count.",
+        ),
+    ] = False,
     public: _questions.Public = None,
     missing: Annotated[
         str | None,
@@ -98,10 +106,14 @@ def privatize(
     force = force or replaces
     text = _engine.options(csv)
     data = None if _engine.is_spark(engine) or file == "-" else _options.read(file, text)
-    declared = _plan(plan, question, epsilon, method, {"--missing": missing, "--outside": outside}, public, data)
+    policies = {"--missing": missing, "--outside": outside}
+    declared = _plan(plan, question, epsilon, method, policies, public, data, open_ended=open_ended, engine=engine)
     files.check_output(output, file, declared, replace=force, spark=_engine.is_spark(engine), how="--force")
     rounds = _rounds(declared, memory, round_number, person, engine, new=new_memory)
     books = _books(declared, ledger, budget)
+    # Whatever could fail of what is said afterwards fails before anything is drawn or booked.
+    promised = {"guarantee": declared.guarantee.to_dict(), **_nearby(declared), "digest": declared.digest}
+    facts = _described(declared)
     _warn(output, seed)
     with _engine.opened(engine, csv) as reads, console.progress("privatize", reads.unit) as report:
         source = _options.read(reads.table(file), text, report)
@@ -114,11 +126,10 @@ def privatize(
         "reports": str(output),
         "plan": str(files.plan_path(output)),
         "people": people,
-        **_described(declared),
+        **facts,
         "sent_in_clear": list(declared.public),
         **({} if declared.repeat is None else {"round": round_number, "memory": str(memory)}),
-        "guarantee": declared.guarantee.to_dict(),
-        "digest": declared.digest,
+        **promised,
     }
     console.print_json(result) if as_json else _show(declared, result)
 
@@ -165,11 +176,12 @@ def _rounds(
     """What a plan with rounds is made private with; a memory is made in the first round of an epoch."""
     from bruit.oracles import Memory
 
-    options = {"--memory": memory, "--round": number, "--person": person}
+    options = {"--memory": memory, "--round": number, "--person": person, "--new-memory": new or None}
     if plan.repeat is None:
         named = [name for name, value in options.items() if value is not None]
         if named:
-            raise ParameterError(f"{' and '.join(named)} belong to a plan with rounds (bruit plan --rounds 12 …).")
+            belong = "belongs" if len(named) == 1 else "belong"
+            raise ParameterError(f"{' and '.join(named)} {belong} to a plan with rounds (bruit plan --rounds 12 …).")
         return {}
     if memory is None or number is None:
         raise ParameterError(
@@ -208,9 +220,14 @@ def _plan(
     policies: dict[str, str | None],
     public: list[str] | None,
     data: Any,
-) -> Plan:
+    *,
+    open_ended: bool,
+    engine: str,
+) -> Any:
+    """What is asked: a plan, or an open question, which has the verbs of one."""
     from bruit.collection import Plan
     from bruit.collection.method import DEFAULT
+    from bruit.domains import OpenText
 
     options = {
         "a question": questions,
@@ -218,14 +235,21 @@ def _plan(
         "--method": method,
         **policies,
         "--public": public,
+        "--open-ended": open_ended or None,
     }
     named = [name for name, value in options.items() if value is not None]
     if path is not None and named:
         raise ParameterError(f"--plan already says what {' and '.join(named)} would: give one or the other.")
     if path is not None:
-        return Plan.load(path)
+        return open_question.load(path) if open_question.stands_at(path) else Plan.load(path)
     if epsilon is None and str(method).lower() not in ("warner", "rr"):
         raise ParameterError("--epsilon must be given: the most that a person's reports may tell, for example 1.")
+    if open_ended:
+        unused = {"--method": method, "--public": public, "--outside": policies["--outside"]}
+        open_question.refuse({**unused, "--engine": _engine.is_spark(engine)})
+        gaps: tuple[Literal["refuse", "drop"], ...] = ("refuse", "drop")
+        missing = _checks.one_of(gaps, **{"--missing": policies["--missing"] or "refuse"})
+        return open_question.question(questions, epsilon, OpenText(missing=missing))
     if not questions:
         data = None  # a file is never read for all that it holds
     schema = _questions.schema(questions, policies, data)
@@ -275,6 +299,14 @@ def _described(plan: Plan) -> dict[str, Any]:
     }
 
 
+def _nearby(plan: Plan) -> dict[str, Any]:
+    """What is promised of nearby answers, where ε is per distance."""
+    from bruit.collection.mechanisms import metric_of
+
+    nearby = metric_of(plan.mechanisms)
+    return {} if nearby is None else {"metric_guarantee": nearby.to_dict()}
+
+
 def _show(plan: Plan, result: dict[str, Any]) -> None:
     console.say(f"{counted(result['people'], 'report')} written to {result['reports']}", whole=True)
     console.say(f"mechanism: {_only(plan).name}" if len(plan.schema) == 1 else f"method: {plan.method}{_chosen(plan)}")
@@ -289,12 +321,18 @@ def _show(plan: Plan, result: dict[str, Any]) -> None:
         _show_round(plan, result)
         return
     from bruit.attacks.prospects import promises
+    from bruit.collection.mechanisms import metric_of
 
-    low, high = plan.guarantee.belief(0.5)
+    nearby = metric_of(plan.mechanisms)
+    low, high = (nearby or plan.guarantee).belief(0.5)
     for line in promises(plan):
         console.say(line)
     reports = "A report moves" if len(plan.schema) == 1 else "Reports move"
-    console.say(f"{reports} an even guess about a person to {at_least(low)} at least and {at_most(high)} at most.")
+    whom = "about a person" if nearby is None else f"between two answers {nearby.distance} apart"
+    console.say(f"{reports} an even guess {whom} to {at_least(low)} at least and {at_most(high)} at most.")
+    mechanism: Any = next(iter(plan.mechanisms.values()))
+    if mechanism.gives == "frequent answers":
+        console.say(open_question.outlook(mechanism, result["people"]))
     console.say(f"next: bruit estimate {result['reports']}", style="dim", whole=True)
 
 

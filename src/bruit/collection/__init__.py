@@ -12,6 +12,7 @@ from bruit.collection.longitudinal_mean import LongitudinalMean
 from bruit.collection.method import Method, Settled, Task
 from bruit.collection.named import METHODS
 from bruit.collection.one import One
+from bruit.collection.open_question import OpenQuestion
 from bruit.collection.panel import Panel, Repeat
 from bruit.collection.plan import Plan
 from bruit.collection.power import GroupComparison, GroupDesign, compare_groups
@@ -20,6 +21,7 @@ from bruit.collection.sample import SMP
 from bruit.collection.several import SMPk
 from bruit.collection.sizing import Sizing, plan_for
 from bruit.collection.split import SPL
+from bruit.collection.uniform_guess import people_to_beat_uniform
 
 __all__ = [
     "METHODS",
@@ -37,6 +39,7 @@ __all__ = [
     "LongitudinalMean",
     "Method",
     "One",
+    "OpenQuestion",
     "Panel",
     "Plan",
     "Repeat",
@@ -47,6 +50,7 @@ __all__ = [
     "compare",
     "compare_groups",
     "learnt_prior",
+    "people_to_beat_uniform",
     "plan_for",
 ]
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from bruit.cards import Card
 from bruit.cards.card import PublicQuestion
 from bruit.cards.question import texts
+from bruit.collection import rotation
 from bruit.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 def card(plan: Plan) -> Card:
     """What a person's device needs to answer the plan."""
     design = plan.design
+    rotation.check_alone(design, "A device answers alone")
     if plan.repeat is not None and plan.repeat.follow_changes:
         raise ParameterError("A card has one memo in an epoch: leave follow_changes out.")
     if design.card_kind is None:

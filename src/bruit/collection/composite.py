@@ -46,6 +46,8 @@ class Composite:
     hides: ClassVar[bool] = False
     #: Whether a report can be made again from a memo, in every round of an epoch.
     repeats: ClassVar[bool] = True
+    #: Whether reports are drawn for the list of all people at once, and not for each person alone.
+    needs_list: ClassVar[bool] = False
 
     #: What a table of attributes is estimated from: a tally, the reports themselves, or None where none can be had.
     tables_from: ClassVar[Literal["tally", "reports"] | None] = None

@@ -34,7 +34,7 @@ from bruit.estimation.tally import Counts
 from bruit.laws import Form
 from bruit.mechanism import whole_counts
 from bruit.oracles import Repeated
-from bruit.privacy.guarantee import Guarantee
+from bruit.privacy.guarantee import Guarantee, check_adds
 
 #: Whom a guarantee may speak of: a whole record changes, or one attribute of it.
 Unit: TypeAlias = Literal["person", "attribute"]
@@ -109,11 +109,12 @@ class Design(Composite, ABC):
         """Reports of people with codes that `encode` gave; block i of them uses up part i of the words."""
         n = people_of_columns(codes)
         out = self.empty_reports(n)
+        of_blocks = self._begin(words, out)
 
         def write(index: int, block: slice) -> None:
             people = {name: column[block] for name, column in codes.items()}
             reports = {name: column[block] for name, column in out.items()}
-            self._randomize(people, words.part(index), reports)
+            self._randomize(people, of_blocks.part(index), reports)
 
         memory.each_block(n, write)
         return out
@@ -202,13 +203,20 @@ class Design(Composite, ABC):
     def simulated(self, counts: Any, rng: Randomness, digest: str) -> Tally:
         """The tally, with this digest, of people with these counts: the joint table, or marginals by attribute."""
         generator = Entropy.resolve(rng, "simulate", digest).generator()
-        if isinstance(counts, Mapping):
-            people = _marginal_counts(self.schema, counts)
-            drawn, n = self.simulate(people, generator), int(next(iter(people.values())).sum())
+        people = self._people(counts)
+        if isinstance(people, Mapping):
+            drawn = self.simulate(people, generator)
         else:
-            table = _joint_counts(self.schema, counts)
-            drawn, n = self.simulate_jointly(table, generator), int(table.sum())
-        return Tally(design=digest, counts=drawn, n=n, simulated=True)
+            drawn = self.simulate_jointly(people, generator)
+        return Tally(design=digest, counts=drawn, n=people_in(people), simulated=True)
+
+    def simulated_strata(self, strata: Sequence[Any], rng: Entropy, digest: str) -> list[Tally]:
+        """The same of people who are told apart by what they send in clear."""
+        return [self.simulated(counts, rng, digest) for counts in strata]
+
+    def _people(self, counts: Any) -> Mapping[str, Counts] | Counts:
+        """Checked counts: marginals by attribute, or the joint table."""
+        return (_marginal_counts if isinstance(counts, Mapping) else _joint_counts)(self.schema, counts)
 
     # What asking again takes.
 
@@ -218,6 +226,7 @@ class Design(Composite, ABC):
 
     def together(self, parts: Sequence[Guarantee], unit: Unit) -> Guarantee:
         """What the reports on all attributes tell, from what those on each do: here a person reports on one."""
+        check_adds(parts)
         return max(parts, key=lambda part: part.epsilon)
 
     def refresh(self, memos: Reports, repeated: Mapping[str, Repeated], words: Words) -> Reports:
@@ -240,6 +249,10 @@ class Design(Composite, ABC):
     @abstractmethod
     def empty_reports(self, n: int) -> Reports:
         """Room for the reports of n people."""
+
+    def _begin(self, words: Words, out: Reports) -> Words:
+        """Write what is drawn for all people at once; the words that are left for their blocks."""
+        return words
 
     @abstractmethod
     def _randomize(self, codes: Mapping[str, Codes], words: Words, out: Reports) -> None:
@@ -323,6 +336,11 @@ def people_of_columns(columns: Mapping[str, Any], what: str = "The table") -> in
     if len(lengths) > 1:
         raise DataError(f"{what} must have as many entries in every column, one per person.")
     return lengths.pop()
+
+
+def people_in(people: Mapping[str, Counts] | Counts) -> int:
+    """How many people counts are of."""
+    return int((next(iter(people.values())) if isinstance(people, Mapping) else people).sum())
 
 
 def _marginal_counts(schema: Schema, counts: Mapping[str, Any]) -> dict[str, Counts]:

@@ -9,17 +9,21 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial, reduce
 from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bruit import documents, engines
-from bruit.collection.design import Reports
+from bruit.collection import rotation
+from bruit.collection.design import Reports, people_of_columns
 from bruit.collection.records import SizeCounter
-from bruit.engines import reports
+from bruit.domains.codes import Codes
+from bruit.engines import memory, reports, sinks
 from bruit.engines.report_parsing import Rows
 from bruit.engines.sources import Source
 from bruit.entropy import Randomness, Words
@@ -29,8 +33,8 @@ from bruit.estimation import Tally
 if TYPE_CHECKING:
     from bruit.collection.plan import Plan
 
-#: The format of a plan's document, and of the header of its reports.
-PLAN, REPORTS = "bruit.plan/1", "bruit.reports/1"
+#: The format of a plan's document, of that of an open question, and of the header of reports.
+PLAN, OPEN_QUESTION, REPORTS = "bruit.plan/1", "bruit.open-question/1", "bruit.reports/1"
 #: The kinds of files that reports are written to.
 KINDS = (".parquet", ".csv")
 
@@ -136,6 +140,8 @@ def privatize(plan: Plan, source: Any, rng: Randomness, *, to: Any, replace: boo
         return plan.randomize(codes, words)
     check_output(to, source, plan, replace=replace)
     stated = header(plan.digest, simulated=not words.secure)
+    if plan.design.needs_list:
+        return _privatize_list(plan, source, words, to, stated)
     options: dict[str, Any] = {"columns": records.columns, "metadata": stated, "rng": words}
     if engines.is_spark(Source.of(source).data):
         if records.clear:  # in a job of its own: tasks may run twice
@@ -154,6 +160,36 @@ def privatize(plan: Plan, source: Any, rng: Randomness, *, to: Any, replace: boo
         result = engines.map(source, sink, count_and_report, **options)
         counter.check()  # before a file appears
         return result
+
+
+def _privatize_list(plan: Plan, source: Any, words: Words, to: Any, stated: Mapping[str, str]) -> Any:
+    """The same where the list of all people is read before any report is drawn."""
+    if engines.is_spark(Source.of(source).data):
+        rotation.check_alone(plan.design, "The parts of a Spark job draw alone")
+    codes = _codes_of_all(plan, source)
+    if plan.records.clear:
+        plan.records.check_sizes(plan.records.people_per_stratum(codes))
+    reports = plan.randomize(codes, words)
+    if to is None:
+        return reports
+    people = people_of_columns(reports)
+    with publishing(to, plan) as sink, sinks.opened(sink, stated) as write:
+        for _, batch in memory.blocks(max(people, 1), engines.BATCH):
+            write({name: column[batch] for name, column in reports.items()})
+    return people
+
+
+def _codes_of_all(plan: Plan, source: Any) -> dict[str, Codes]:
+    """The codes of all rows of a source."""
+    parts: list[Mapping[str, Codes]] = []
+    people = 0
+    batches = engines.batches(source, plan.records.columns)
+    with closing(memory.in_order(plan.encode, batches)) as encoded:
+        for codes in encoded:
+            people += people_of_columns(codes)
+            rotation.check_people(people)
+            parts.append(codes)
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def _reports(plan: Plan, batch: Mapping[str, Any], words: Words) -> Reports:
@@ -211,7 +247,14 @@ def _is_plan(path: Path, digest: str) -> bool:
 
 
 def _digest(path: Path) -> str:
-    return documents.digest(documents.unseal(read_plan(path), PLAN))
+    text = read_plan(path)
+    return documents.digest(documents.unseal(text, OPEN_QUESTION if is_open_question(text) else PLAN))
+
+
+def is_open_question(text: bytes) -> bool:
+    """Whether a document says that it is one of an open question; its reader checks the rest."""
+    body = documents.parsed(text, "plan")
+    return isinstance(body, dict) and body.get("format") == OPEN_QUESTION
 
 
 # Counting.

@@ -13,6 +13,7 @@ from bruit.numbers import Number, number
 from bruit.numbers import from_dict as number_from_dict
 from bruit.oracles import Oracle, oracle
 from bruit.oracles import from_dict as oracle_from_dict
+from bruit.privacy.guarantee import Guarantee
 
 #: What can make one answer private.
 Mechanism: TypeAlias = Oracle | Number
@@ -66,9 +67,15 @@ def _best_oracle(attribute: Attribute, epsilon: float, frequency: Floats, *, pub
 def category(name: str, attribute: Attribute, epsilon: float | None, **settings: Any) -> Oracle:
     """The oracle with this name over the codes of an attribute."""
     domain = attribute.domain
+    Oracle.kinds.check_referral(name)  # a published setting, which documents do not name
     if isinstance(domain, Categories):
         return oracle(name, epsilon=epsilon, domain=domain, **settings)
     return oracle(name, epsilon=epsilon, k=domain.size, **settings)
+
+
+def metric_of(mechanisms: Mapping[str, Mechanism]) -> Guarantee | None:
+    """What the mechanism of a plan promises of nearby answers, where its ε is per distance."""
+    return next((known.metric for known in mechanisms.values() if known.metric is not None), None)
 
 
 def described(body: Mapping[str, Any], attribute: Attribute) -> Mechanism:

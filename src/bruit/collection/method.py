@@ -244,7 +244,14 @@ class Method(ABC):
     def settled(self, task: Task) -> Settled:
         """What the method settles on, after all checks."""
         checked = self.checked(task)
-        return self._for_schema(checked.schema).settle(checked)
+        settled = self._for_schema(checked.schema).settle(checked)
+        for name, mechanism in settled.design.mechanisms.items():
+            if mechanism.metric is not None and len(checked.schema) > 1:
+                raise ParameterError(
+                    f"{mechanism.name} has ε per distance, which does not add to that of other answers: ask for "
+                    f"{name!r} in a plan of its own."
+                )
+        return settled
 
     def checked(self, task: Task) -> Task:
         """The task with its ε as a number; an error where this method cannot have these attributes."""

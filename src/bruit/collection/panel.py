@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from bruit import _checks
 from bruit.cards import CardQuestion
+from bruit.collection import rotation
 from bruit.collection.answers import Answers
 from bruit.collection.design import Design, Reports, Unit
 from bruit.domains.codes import Codes
@@ -304,6 +305,7 @@ def panel(plan: Plan, repeat: Any) -> Panel:
             "RS+FD and RS+RFD allow one report per epoch: fakes that are drawn again beside an answer that stays show "
             "which is true. Take SMP or SPL for rounds, or a plan of its own for every report."
         )
+    rotation.check_alone(design, "In rounds everybody draws a memo alone")
     if not design.repeats:
         raise ParameterError(
             "Tables are asked once, and so are several attributes drawn for each person: take SMP or SPL for rounds, "

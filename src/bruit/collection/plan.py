@@ -99,7 +99,7 @@ class Plan(Randomizer, metaclass=_PlanType):
         mechanism with the name of its column is a plan too: ``Plan({"smokes": oracle})``.
     epsilon
         The most that a person's reports may tell. None is for Warner's survey with two coins, ε = ln 3, and for a
-        mechanism, which has its own.
+        mechanism, which has its own. With ``"metric"`` it is per unit of distance, and `guarantee` is more.
     method
         For one attribute, a mechanism by its name: ``"GRR"``, ``"OUE"``, …, or for a number ``"hybrid"``, ….
         For several, what is done with them and the mechanism in brackets: ``"SPL[x]"`` (split ε among all),
@@ -301,7 +301,8 @@ class Plan(Randomizer, metaclass=_PlanType):
         source
             A mapping from column name to values, a frame, a file, a folder of Parquet files, ``"-"`` for standard
             input, an iterable of mappings or frames, or a Spark DataFrame. `bruit.engines.read` says how CSV is
-            written, as in ``read("people.csv", delimiter=";")``.
+            written, as in ``read("people.csv", delimiter=";")``. Attributes in rotation are assigned within one source:
+            it is read to its end first, and a Spark DataFrame is refused.
         rng
             None for secure randomness; a whole number for a reproducible stream; or an `Entropy`.
         to

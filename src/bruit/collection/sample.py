@@ -10,23 +10,24 @@ narrower ones stand at its start with zeros behind.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
+from bruit.collection import rotation
 from bruit.collection.composite import AttributeReports, Table
 from bruit.collection.criterion import Floats
-from bruit.collection.design import Answer, Chance, Design, Folded, Reports, Unit, variance_of
+from bruit.collection.design import Answer, Chance, Design, Folded, Reports, Unit, people_in, variance_of
 from bruit.collection.method import Method, Settled, Task
 from bruit.domains import Schema
 from bruit.domains.codes import Codes, code_dtype
-from bruit.entropy import Words
+from bruit.entropy import Entropy, Words
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation import Estimate, Tally, Target
 from bruit.estimation.sampled import SampledModel, SampledScores, drawn_share
@@ -38,6 +39,8 @@ from bruit.privacy.guarantee import Guarantee
 ATTRIBUTE, REPORT = "attribute", "report"
 #: NumPy's hypergeometric law goes no further.
 MOST_PEOPLE = 999_999_999
+#: How attributes are assigned, where people do not draw them.
+Assignment: TypeAlias = Literal["rotation"]
 #: The largest weight of an attribute, so that their sum is far below 2⁶⁴.
 MOST_WEIGHT = 2**32
 
@@ -96,13 +99,16 @@ class Sample(Design):
 
     def variance_of_some(self, name: str, frequency: Any, n: int, chance: float, target: Target) -> Floats:
         """The same where everybody reports on the attribute with this probability."""
-        expected = n * chance
+        return self._variance_of_reports(name, frequency, n, n * chance, target)
+
+    def _variance_of_reports(self, name: str, frequency: Any, n: int, reports: float, target: Target) -> Floats:
+        """The same with as many reports on the attribute."""
         mechanism = self.mechanisms[name]
         whole = variance_of(mechanism, frequency, "population")
         if target == "people":
-            share = (n - expected) / (n - 1) if n > 1 else 0.0
+            share = drawn_share(reports, n)
             whole = (1 - share) * variance_of(mechanism, frequency, "people") + share * whole
-        return whole / expected
+        return whole / reports
 
     def chance(self, name: str) -> float:
         """How often an attribute is drawn."""
@@ -129,15 +135,22 @@ class Sample(Design):
 
     def simulate(self, people: Mapping[str, Counts], generator: Chance) -> Counts:
         """Who reports on an attribute is a random part of the people; attributes share only how many they are."""
-        n = int(next(iter(people.values())).sum())
-        sizes = generator.multinomial(n, [self.chance(name) for name in self.schema])
+        sizes = self._sizes(int(next(iter(people.values())).sum()), generator)
         chosen = {name: some(people[name], int(size), generator) for name, size in zip(self.schema, sizes, strict=True)}
         return self._simulate_chosen(chosen, generator)
 
+    def _sizes(self, n: int, generator: Chance) -> Counts:
+        """How many of n people report on each attribute."""
+        return np.asarray(generator.multinomial(n, [self.chance(name) for name in self.schema]), np.int64)
+
     def simulate_jointly(self, table: Counts, generator: Chance) -> Counts:
         """Every cell of the table is divided among the attributes."""
-        chosen = divided(table, self.schema, [self.chance(name) for name in self.schema], generator)
+        chosen = of_attributes(table, self.schema, lambda cells: self._divided(cells, generator))
         return self._simulate_chosen(chosen, generator)
+
+    def _divided(self, cells: Counts, generator: Chance) -> Counts:
+        """How many people of each cell report on each attribute."""
+        return np.asarray(generator.multinomial(cells, [self.chance(name) for name in self.schema]), np.int64)
 
     def _simulate_chosen(self, chosen: Mapping[str, Counts], generator: Chance) -> Counts:
         sizes = np.array([chosen[name].sum() for name in self.schema], np.int64)
@@ -169,12 +182,15 @@ class Sample(Design):
         return {ATTRIBUTE: np.empty(n, code_dtype(max(self.d, 2))), REPORT: report}
 
     def _randomize(self, codes: Mapping[str, Codes], words: Words, out: Reports) -> None:
-        n = len(out[ATTRIBUTE])
         # An attribute has as many numbers as its weight; one number per person, all equally likely.
         ends = np.cumsum([self.weights[name] for name in self.schema]).astype(np.uint64)
         *own, choice = words.split(self.d + 1)
-        drawn = choice.stream().integers(int(ends[-1]), n)
+        drawn = choice.stream().integers(int(ends[-1]), len(out[ATTRIBUTE]))
         out[ATTRIBUTE][:] = np.searchsorted(ends, drawn, side="right")
+        self._report(codes, own, out)
+
+    def _report(self, codes: Mapping[str, Codes], own: list[Words], out: Reports) -> None:
+        """Write the reports of people whose attributes are written."""
         for place, (name, mechanism) in enumerate(self.mechanisms.items()):
             rows = np.flatnonzero(out[ATTRIBUTE] == place)
             reports = mechanism._empty_reports(rows.size)
@@ -226,6 +242,59 @@ class Sample(Design):
         return _from_rows(reports[~reports[:, width:].any(axis=1), :width], form)
 
 
+@dataclass(frozen=True, eq=False)
+class Rotation(Sample):
+    """One attribute of each person, of which balanced shares are assigned at random: ``rotation.proof.md``.
+
+    Parameters
+    ----------
+    schema, mechanisms, weights
+        As for `Sample`; all attributes alike.
+    sizes
+        How many people report on each attribute, where that is settled already: for simulations.
+    """
+
+    sizes: Counts | None = None
+    repeats: ClassVar[bool] = False
+    needs_list: ClassVar[bool] = True
+
+    def variance(self, name: str, frequency: Any, n: int, target: Target) -> Floats:
+        """The mean over the two numbers of people who may report on the attribute; of one of fewer people than d."""
+        return rotation.mean_over_sizes(
+            n, self.d, lambda reports: self._variance_of_reports(name, frequency, n, reports, target)
+        )
+
+    def _sizes(self, n: int, generator: Chance) -> Counts:
+        _check_simulated(n)
+        return rotation.sizes(n, self.d, generator) if self.sizes is None else self.sizes
+
+    def _divided(self, cells: Counts, generator: Chance) -> Counts:
+        sizes, left, columns = self._sizes(int(cells.sum()), generator), cells, []
+        for size in sizes:
+            columns.append(generator.multivariate_hypergeometric(left, size, method="marginals"))
+            left = left - columns[-1]
+        return np.stack(columns, axis=1)
+
+    def simulated_strata(self, strata: Sequence[Any], rng: Entropy, digest: str) -> list[Tally]:
+        """All people are assigned together, so that shares are balanced over all strata and random in each."""
+        people = [people_in(self._people(counts)) for counts in strata]
+        generator = rng.generator()
+        left, tallies = self._sizes(sum(people), generator), []
+        for n, counts in zip(people, strata, strict=True):
+            sizes = generator.multivariate_hypergeometric(left, n, method="marginals")
+            left = left - sizes
+            tallies.append(replace(self, sizes=sizes).simulated(counts, rng, digest))
+        return tallies
+
+    def _begin(self, words: Words, out: Reports) -> Words:
+        chosen, of_blocks = words.split(2)
+        out[ATTRIBUTE][:] = rotation.assignment(len(out[ATTRIBUTE]), self.d, chosen.stream())
+        return of_blocks
+
+    def _randomize(self, codes: Mapping[str, Codes], words: Words, out: Reports) -> None:
+        self._report(codes, words.split(self.d), out)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class SMP(Method):
     """Sample one attribute: each person answers one question, drawn at random, and tells which.
@@ -236,6 +305,9 @@ class SMP(Method):
         As for every `Method`.
     weights
         How often each attribute is drawn, in whole numbers; all alike by default.
+    assign
+        ``"rotation"`` to assign attributes at random in balanced shares, for few people: only where the list of all
+        people is made private at once, as an array or a file. By default each person draws.
 
     Examples
     --------
@@ -243,19 +315,38 @@ class SMP(Method):
     >>> plan = bruit.Plan({"sex": ["F", "M"], "smokes": ["no", "yes"]}, 1.0, SMP(weights={"sex": 1, "smokes": 3}))
     >>> str(plan.method), plan.design.chance("smokes")
     ('SMP[ADP]', 0.75)
+    >>> plan = bruit.Plan({"sex": ["F", "M"], "smokes": ["no", "yes"]}, 1.0, SMP(assign="rotation"))
+    >>> reports = plan.privatize({"sex": ["F"] * 6, "smokes": ["no"] * 6})
+    >>> int((reports["attribute"] == 0).sum())
+    3
     """
 
     kind: ClassVar[str] = "SMP"
     words: ClassVar[str] = "each person answers one of the {d} questions, chosen by chance, with all of ε"
 
     weights: Mapping[str, int] | None = field(default=None, kw_only=True)
+    assign: Assignment | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.assign is not None:
+            _checks.one_of(get_args(Assignment), assign=self.assign)
+            if self.weights is not None:
+                raise ParameterError("Attributes in rotation have equal shares: give weights or assign, and not both.")
+
+    def in_words(self, d: int) -> str:
+        """What is done with the d questions of a person."""
+        if self.assign is None:
+            return super().in_words(d)
+        return f"each person answers one of the {d} questions, assigned at random in equal shares, with all of ε"
 
     def settle(self, task: Task) -> Settled:
         """Every attribute at all of ε."""
         drawn = clean_weights(self.weights, task.schema)
         chosen = {name: self.mechanism(task, name, task.epsilon) for name in task.schema}
         method = replace(self, weights=None if self.weights is None else drawn)
-        return Settled(method, Sample(task.schema, chosen, drawn), task.epsilon, task.unit)
+        design = Sample if self.assign is None else Rotation
+        return Settled(method, design(task.schema, chosen, drawn), task.epsilon, task.unit)
 
 
 def clean_weights(weights: Any, schema: Schema) -> dict[str, int]:
@@ -276,11 +367,21 @@ def some(people: Counts, size: int, generator: Chance) -> Counts:
     return np.asarray(generator.multivariate_hypergeometric(people, size, method="marginals"), np.int64)
 
 
+def _check_simulated(n: int) -> None:
+    if n > MOST_PEOPLE:
+        raise LimitError(f"At most {MOST_PEOPLE:,} people are simulated in rotation: leave {rotation.OPTION} out.")
+
+
 def divided(table: Counts, schema: Schema, chances: list[float], generator: Chance) -> dict[str, Counts]:
     """People of a joint table, each drawn for one attribute: how many have each value of it, among those drawn."""
+    return of_attributes(table, schema, lambda cells: np.asarray(generator.multinomial(cells, chances), np.int64))
+
+
+def of_attributes(table: Counts, schema: Schema, split_cells: Callable[[Counts], Counts]) -> dict[str, Counts]:
+    """The same of people of whom `split_cells` says how many of each cell report on each attribute."""
     cells = table.ravel()
     held = np.flatnonzero(cells)
-    split = generator.multinomial(cells[held], chances)
+    split = split_cells(cells[held])
     where = np.unravel_index(held, table.shape)
     return {
         name: np.bincount(where[place], weights=split[:, place], minlength=table.shape[place]).astype(np.int64)

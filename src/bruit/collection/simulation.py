@@ -18,7 +18,7 @@ def simulate(plan: Plan, counts: Any, rng: Randomness) -> Tally:
     if not plan.public:
         return plan.design.simulated(counts, rng, plan.digest)
     whole = Entropy.resolve(rng, "simulate", plan.digest)
-    drawn = [plan.design.simulated(own, whole, plan.digest) for own in plan.records.divided(counts)]
+    drawn = plan.design.simulated_strata(plan.records.divided(counts), whole, plan.digest)
     sizes = np.array([own.n for own in drawn], np.int64)
     cells = np.concatenate([sizes, *(own.counts for own in drawn)])
     return Tally(design=plan.digest, counts=cells, n=int(sizes.sum()), simulated=True)

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from bruit import _checks
+from bruit.collection.mechanisms import metric_of
 from bruit.collection.method import DEFAULT, Method
 from bruit.collection.plan import Plan
+from bruit.collection.uniform_guess import few_people
 from bruit.domains import Schema
 from bruit.domains.schema import Questions
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.estimation import intervals
+from bruit.privacy.guarantee import in_lines
 from bruit.tables import Column, Table, Tabular, counted, digits, interval_of
 
 #: An ε that is looked for is exact to this share of itself, and rounded up.
@@ -75,7 +78,8 @@ class Sizing(Tabular):
             "method": str(self.plan.method),
             "guarantee": self.plan.guarantee.to_dict(),
         }
-        notes = [f"looked for: {_WORDS[self.unknown]}", f"guarantee: {self.plan.guarantee}"]
+        promised = in_lines(self.plan.guarantee, metric_of(self.plan.mechanisms))
+        notes = [f"looked for: {_WORDS[self.unknown]}", *few_people(self.plan, self.n), *promised]
         return Table(title, columns, notes, about, noun="attribute")
 
 
@@ -132,9 +136,9 @@ def plan_for(
     if n is not None:
         _checks.integer(low=1, high=MOST_PEOPLE, n=n)
 
-    def widths(plan: Plan, many: float) -> dict[str, float]:
-        """The half-widths with n people; variances of the population shrink as 1/n."""
-        return {name: z * math.sqrt(float(own.mean()) / many) for name, own in plan.variance(1, frequencies).items()}
+    def widths(plan: Plan, many: int) -> dict[str, float]:
+        """The half-widths with this number of people."""
+        return {name: z * math.sqrt(float(own.mean())) for name, own in plan.variance(many, frequencies).items()}
 
     def at(amount: float) -> Plan:
         return Plan(declared, amount, method, **settings)
@@ -147,7 +151,10 @@ def plan_for(
     plan = at(_checks.epsilon(epsilon=epsilon))
     if n is None:
         limits = wanted or {}
-        n = math.ceil(max((own / limits[name]) ** 2 for name, own in widths(plan, 1).items()) * (1 - 1e-12))
+        turn = len(plan.schema)  # variances of the population shrink as 1/n, in rotation from turn to turn
+        n = math.ceil(max(turn * (own / limits[name]) ** 2 for name, own in widths(plan, turn).items()) * (1 - 1e-12))
+        while not _holds(widths(plan, n), limits):
+            n += 1
     unknown = next(name for name in _WORDS if name not in known)
     return Sizing(plan, n, widths(plan, n), level, unknown)
 

@@ -21,7 +21,7 @@ def export(
     """Write results as CSV, Parquet, JSON and pictures (SVG), and the plan with its tally, as of the last step.
 
     From plan and tally, bruit estimate gives the same estimates. A question with too few reports is in none of these
-    files, and its tally says so.
+    files, and its tally says so. Of an open question the reports are written, in place of plan and tally.
     """
     from bruit.collector.export import export as write
     from bruit.collector.results import results
@@ -33,6 +33,9 @@ def export(
     finally:
         keeper.disconnect()
     console.note(f"{to} has {', '.join(files)}.")
+    if shown.survey.open_question is not None:
+        console.say(shlex.join(["bruit", "estimate", str(to / "reports.csv")]), "dim", whole=True)
+        return
     if list(shown.rounds) != list(range(1, len(shown.rounds) + 1)):
         return  # files of rounds do not say which they are, and a round with few answers is missing
     hidden = {question.name for known in shown.rounds.values() for question in known if question.hidden}

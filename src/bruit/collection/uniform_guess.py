@@ -1,0 +1,111 @@
+"""From how many people on an estimate is nearer to the truth than the guess that all answers are alike.
+
+The guess 1/k for each of k answers has the squared error ‖f − 1/k‖², however many people answer. An unbiased estimate
+has the sum of its variances, V/n. So it is nearer, in expectation, from n = V/‖f − 1/k‖² on. If answers are alike no
+number of people is enough. So frequencies must be named: those of a prior, or those of Zipf's law as a reference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from bruit.collection.criterion import Floats
+from bruit.collection.plan import Plan
+from bruit.tables import counted
+
+#: Which frequencies are taken: those that a plan declares, or 1, ½, ⅓, … in the order of the values.
+Reference: TypeAlias = Literal["prior", "zipf"]
+#: The most attributes, and the most numbers of people, that the sentence lists.
+SHOWN = 6
+
+
+def zipf(size: int) -> Floats:
+    """The frequencies of Zipf's law with exponent 1.
+
+    >>> zipf(2).round(3).tolist()
+    [0.667, 0.333]
+    """
+    weights = 1 / np.arange(1, size + 1)
+    return np.asarray(weights / weights.sum())
+
+
+def reference(plan: Plan) -> Reference:
+    """Which frequencies are taken where none are given."""
+    return "prior" if plan.method.known_frequencies() else "zipf"
+
+
+def people_to_beat_uniform(plan: Plan, frequencies: Mapping[str, Any] | None = None) -> dict[str, int | None]:
+    """The least number of people whose estimate of each attribute is nearer to the truth than the uniform guess.
+
+    Parameters
+    ----------
+    plan
+        The plan. Attributes whose mean is estimated are left out.
+    frequencies
+        The frequencies of attributes, by name. By default those of the plan's prior, and otherwise those of Zipf's law:
+        proportional to 1, ½, ⅓, ….
+
+    Returns
+    -------
+    dict
+        By attribute, in expectation of the squared error summed over values; None where the guess is the truth.
+
+    Examples
+    --------
+    >>> schema = {name: ["a", "b", "c", "d", "e"] for name in ("work", "home", "food", "town", "sport")}
+    >>> people_to_beat_uniform(Plan(schema, 1.0, "SMP[GRR]"))["work"]
+    757
+    """
+    names = [name for name in plan.schema if plan.design.gives(name) == "frequency"]
+    known: dict[str, Any] = {name: zipf(plan.schema[name].size) for name in names}
+    known |= {**plan.method.known_frequencies(), **(frequencies or {})}
+    turn = len(plan.schema)  # in rotation variances shrink as 1/n from turn to turn
+    variances = plan.variance(turn, known)
+    return {name: _people(plan, name, turn * float(variances[name].sum()), known[name]) for name in names}
+
+
+def _people(plan: Plan, name: str, variance: float, frequency: Any) -> int | None:
+    """From the variance with one person, summed over the values."""
+    shares = np.asarray(frequency, float)
+    distance = float(np.sum((shares - 1 / shares.size) ** 2))
+    if distance < 1e-12:
+        return None
+    # V/n · (1 + b/n) = ‖f − 1/k‖², where b/n is what a random number of reports costs.
+    least, b = variance / distance, _cost_of_drawing(plan, name)
+    return max(1, math.ceil((least + math.sqrt(least**2 + 4 * least * b)) / 2 * (1 - 1e-12)))
+
+
+def _cost_of_drawing(plan: Plan, name: str) -> float:
+    """By which share, over n, the variance is larger because people draw: d − 1 where all attributes are alike."""
+    design = plan.design
+    if design.draws is None or design.needs_list or design.counted_tables:
+        return 0.0
+    return 1 / design.chance(name) - 1
+
+
+def few_people(plan: Plan, n: int) -> list[str]:
+    """A sentence where n people are fewer than it takes, for the attributes of which they are; else nothing."""
+    short = {name: people for name, people in people_to_beat_uniform(plan).items() if people is not None and people > n}
+    if not short:
+        return []
+    alike = {most: [name for name, people in short.items() if people == most] for most in short.values()}
+    first, *others = (
+        (_listed(alike[most]), f"until about {counted(most, 'person')} answer") for most in sorted(alike, reverse=True)
+    )
+    text = f"an estimate of {first[0]} is further from the truth than guessing that all answers are alike, {first[1]}"
+    more = "".join(f"; of {names}, {until}" for names, until in others[:SHOWN])
+    more += f"; and so on for {counted(len(others) - SHOWN, 'smaller number')}" if len(others) > SHOWN else ""
+    whose = "follow the prior" if reference(plan) == "prior" else "follow Zipf's law (1, 1/2, 1/3, …)"
+    return [
+        f"With {counted(n, 'person')} {text}{more}. That is for answers that {whose}; more even ones take more people."
+    ]
+
+
+def _listed(names: list[str]) -> str:
+    """Some names, and how many there are besides."""
+    shown = names if len(names) <= SHOWN else [*names[: SHOWN - 1], f"{len(names) - SHOWN + 1:,} others"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} or {shown[-1]}"
