@@ -128,6 +128,22 @@ labels.fr = ["A", "B", "C"]
 clear = true
 """
 
+#: One question that takes any text; three letters count, so that its reports are decoded at once.
+OPEN = """
+title.en = "Your school"
+title.fr = "Ton école"
+address = "tu"
+epsilon = 4.0
+people = 600
+shown_from = 100
+[[question]]
+name = "problem"
+kind = "open"
+letters = 3
+text.en = "What is the biggest problem at your school?"
+text.fr = "Quel est le plus gros problème de ton école ?"
+"""
+
 #: One question with several choices, of which one is reported on.
 CHOICES = """
 title = "What happened"

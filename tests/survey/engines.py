@@ -80,7 +80,9 @@ class Engine:
         """Type into the only field of the screen."""
         self.evaluate(
             """(typed) => {
-              const field = document.querySelector("main input[type=text]");
+              const hosts = [...document.querySelectorAll(".choices")].map((host) => host.shadowRoot ?? host);
+              const trees = [document.querySelector("main"), ...hosts];
+              const field = trees.map((tree) => tree.querySelector("input[type=text]")).find(Boolean);
               field.focus();
               document.execCommand("insertText", false, typed);
             }""",

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from ..surveys import MANY
+from ..surveys import MANY, OPEN
 from . import browser as browsers
 from . import engines, traces, webkit
 from .test_draws import ALARM, COUNT, OFF, VECTORS, deviation
@@ -180,6 +180,54 @@ def test_firefox_saves_no_checked_box(is_twin, start, one, collector, tmp_path):
         assert time.monotonic() < deadline, "Firefox saved nothing"
         time.sleep(0.05)
     assert ("input[@name='q0']" in session) is is_twin
+
+
+@pytest.mark.skipif(bool(engines.Firefox.missing()), reason=engines.Firefox.missing())
+@pytest.mark.parametrize("is_twin", [False, pytest.param(True, marks=pytest.mark.audit)], ids=["page", "twin"])
+def test_firefox_saves_no_typed_text(is_twin, start, write, collector, tmp_path):
+    """The twin has its field in the document, and does not ask that nothing be filled in."""
+    survey, typed = write(OPEN), "zqxcanary of a text"
+    content = page_of(survey)
+    if is_twin:
+        shadow = 'host.attachShadow({ mode: "open" }).append(style, ...parts.flat());'
+        content = browsers.without_policy(content).replace(shadow.encode(), b"host.append(...parts.flat());")
+        off = b'type: "text", autocomplete: "off", autocapitalize'
+        assert content.count(off) == 1
+        content = content.replace(off, b'type: "text", autocapitalize')
+    browser = start(engines.Firefox)
+    browser.goto(collector.serve(content))
+    browser.press(browsers.TAKE_PART)
+    browser.wait("() => Boolean(document.querySelector('fieldset'))")
+    browser.type(typed)
+    browser.evaluate('() => { document.title = "after the text"; }')
+    deadline = time.monotonic() + engines.PATIENCE
+    while "after the text" not in (session := traces.saved_session(tmp_path / "profile")):
+        assert time.monotonic() < deadline, "Firefox saved nothing"
+        time.sleep(0.05)
+    assert (typed in session) is is_twin
+
+
+@pytest.mark.audit
+def test_a_typed_text_is_in_no_file_of_a_profile(engine, start, tmp_path):
+    typed, control = "zqxcanary of a text", "zqxcontrol of a text"
+    profile = tmp_path / "profile"
+    with _collector(OPEN, tmp_path) as (address, store):
+        browser = start(ENGINES[engine])
+        browser.goto(address)
+        browser.press(browsers.TAKE_PART)
+        browser.wait("() => Boolean(document.querySelector('fieldset'))")
+        browser.type(typed)
+        browser.press(browsers.DRAW)
+        browser.text(SENT)
+        assert store.totals("class").answered == 1
+        browser.evaluate("(word) => localStorage.setItem('control', word)", control)
+        deadline = time.monotonic() + engines.PATIENCE
+        while not traces.present(profile, control):  # what is found of what is stored later
+            assert time.monotonic() < deadline, "the browser has written nothing"
+            time.sleep(0.2)
+        browser.close()
+    assert traces.present(profile, control)
+    assert not traces.present(profile, typed)
 
 
 @pytest.mark.audit

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bruit.collector.results import LEVEL
-from bruit.collector.sentences import is_wide, label, lead, leaves_open, mean_numbers, of_hundred
+from bruit.collector.sentences import is_open, is_wide, label, lead, leaves_open, mean_numbers, of_hundred
 from bruit.survey import Survey
 
 __all__ = ["Row", "is_mean", "local", "main_rows", "percent", "places", "rows"]
@@ -118,7 +118,8 @@ def main_rows(
         As for all rows.
     """
     every = list(rows(survey, name, answer, words, own, signed=signed))
-    return [every[lead(survey, name, answer)]] if len(every) == 2 else every
+    is_rest = len(every) == 2 and not is_open(survey, name)
+    return [every[lead(survey, name, answer)]] if is_rest else every
 
 
 def places(numbers: Any, low: float, high: float) -> list[tuple[int, int, int, bool, bool]]:

@@ -13,7 +13,16 @@ from bruit.collector import explanations
 from bruit.collector.bars import Row, is_mean, local, main_rows, percent, rows
 from bruit.collector.explanations import Dots, Why
 from bruit.collector.results import Group, QuestionResult, SurveyResults
-from bruit.collector.sentences import answers, headline, hidden_question, label, leaves_open, quoted_lead, respondents
+from bruit.collector.sentences import (
+    answers,
+    headline,
+    hidden_question,
+    is_open,
+    label,
+    leaves_open,
+    quoted_lead,
+    respondents,
+)
 from bruit.pages import isolated
 from bruit.survey import Survey
 from bruit.survey.question import Question
@@ -115,7 +124,7 @@ class _Maker(NamedTuple):
         return self.results.survey
 
     def card(self, parts: Sequence[QuestionResult], key: str) -> ResultCard:
-        shown = [part for part in parts if part.answer is not None]
+        shown = [part for part in parts if part.answer is not None and not self._finds_nothing(part)]
         bars = tuple(row for part in shown for row in self._bars(part.name, part.answer))
         table = tuple(row for part in shown for row in self._table(part.name, part.answer))
         text, names = self.question.text[self.own], tuple(part.name for part in shown)
@@ -138,12 +147,22 @@ class _Maker(NamedTuple):
             notes=tuple(self._notes(shown)),
             groups=tuple(self._groups(parts)),
             dots=explanations.dots(self.survey, first.name, first.answer, quoted, self.words),
-            why=explanations.why(self.survey, first.name, first.answer, quoted, self.words),
+            why=self._why(first, quoted),
         )
+
+    def _finds_nothing(self, part: QuestionResult) -> bool:
+        """Whether no answer to an open question is certified."""
+        return is_open(self.survey, part.name) and part.answer is not None and not part.answer.labels  # type: ignore[union-attr]
 
     @property
     def _several(self) -> bool:
         return self.question.kind == "several"
+
+    def _why(self, part: QuestionResult, quoted: str) -> Why | None:
+        """What the slider needs; a hint at a text says no answer, so that an open question has no slider."""
+        if is_open(self.survey, part.name):
+            return None
+        return explanations.why(self.survey, part.name, part.answer, quoted, self.words)
 
     def _weight(self, part: QuestionResult) -> float:
         """The choice that is named first is the most frequent one."""
@@ -164,6 +183,8 @@ class _Maker(NamedTuple):
 
     def _reports(self, shown: Sequence[QuestionResult], choices: int) -> str:
         """Where everybody reported on everything, the number of answers stands at the head of the page."""
+        if is_open(self.survey, shown[0].name):
+            return self.words["open_shown"].format(n=shown[0].n)
         low, high = self._sizes([part.n or 0 for part in shown], choices)
         if low == high == self.results.shown:
             return ""
@@ -181,6 +202,8 @@ class _Maker(NamedTuple):
 
     def _hidden(self, parts: Sequence[QuestionResult]) -> Iterator[str]:
         """Why choices, or all of the question, are not shown."""
+        if any(self._finds_nothing(part) for part in parts):
+            yield self.words["open_none"]
         for reason in ("few", "follows"):
             hidden = [part for part in parts if part.hidden == reason]
             if not hidden:
@@ -276,6 +299,8 @@ def notes(results: SurveyResults, question: QuestionResult, words: Mapping[str, 
     """
     if question.answer is None:
         return
+    if is_open(results.survey, question.name):
+        yield words["open_only"].format(letters=results.survey.questions[0].letters)
     share = not is_mean(question.answer)
     if question.now is not None:
         yield words["now"].format(now=_amount(question.now, share, words))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from bruit import documents
+from bruit.collection import OpenQuestion
 from bruit.collector.estimates import table
 from bruit.collector.results import SurveyResults
 from bruit.collector.results_page import question_files
@@ -37,12 +39,13 @@ def export(results: SurveyResults, folder: Path, *, replace: bool = False) -> li
         raise ParameterError(f"{folder.name!r} is there and is not empty: give a new folder, or --replace.")
     folder.mkdir(parents=True, exist_ok=True)
     whole = table(results)
+    is_open = results.survey.open_question is not None
     texts = {
         "results.csv": whole.to_csv(),
         "results.json": whole.to_json() + "\n",
-        "plan.json": results.survey.plan.to_json() + "\n",
         **question_files(results),
-        **dict(_tallies(results)),
+        **(dict(_reports(results)) if is_open else {"plan.json": results.survey.plan.to_json() + "\n"}),
+        **({} if is_open else dict(_tallies(results))),
         **({"over-rounds.json": _over_rounds(results)} if results.series else {}),
     }
     for name, text in texts.items():
@@ -66,6 +69,16 @@ def _tallies(results: SurveyResults) -> Iterator[tuple[str, str]]:
         ]
         body = {"public": sizes, "strata": strata, "answers_in_strata_not_shown": _hidden(results)}
         yield "strata.json", json.dumps(body, ensure_ascii=False, indent=1) + "\n"
+
+
+def _reports(results: SurveyResults) -> Iterator[tuple[str, str]]:
+    """The reports of an open question up to the last step, in the order of their ids, and what decodes them."""
+    for (question,) in results.rounds.values():
+        answer: Any = question.answer
+        yield "reports.csv.plan.json", OpenQuestion(question.name, answer.answers.design).to_json() + "\n"
+        form = results.survey.plan.form[question.name]
+        lines = (row.tobytes().hex() for row in answer.reports.astype(form.dtype))
+        yield "reports.csv", "\n".join([question.name, *lines]) + "\n"
 
 
 def _hidden(results: SurveyResults) -> dict[str, int]:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import documents
+from bruit.collector import kept
 from bruit.collector.store import REPORTS, Increments, Opened, StoredReport
 from bruit.engines import report_parsing
 from bruit.engines.report_parsing import Parsed
@@ -142,6 +143,8 @@ class OpenSurvey:
         yield (*key, REPORTS), tally.n
         for cell in np.flatnonzero(tally.counts).tolist():
             yield (*key, cell), int(tally.counts[cell])
+        if self.survey.open_question is not None:
+            yield from kept.increments(columns.reports[self.survey.open_question.name][rows], key[1])
 
     # Strata: what people answered to the questions that are sent in clear.
 

@@ -1,7 +1,7 @@
 """The store in PostgreSQL, for several server processes: locks are taken in one order, so that none waits forever.
 
 Rows of PostgreSQL carry the number of the transaction that wrote them and stand in the order of writing. So when a
-survey closes, its ids and links are rewritten in the order of their hashes, all by one transaction.
+survey closes, its ids, links and counters are rewritten in the order of their keys, all by one transaction.
 
 A database may be shared. Before the tables are used, they are compared with those that bruit makes: a view, a trigger,
 a rule or a default of somebody else would run with the rights of the reader.
@@ -79,7 +79,8 @@ class PostgresStore(SqlStore):
 
     def _reorder(self, name: str) -> None:
         """Rows stand in the order of writing: all are taken out and written again."""
-        for table, key in (("ids", "id"), ("links", "link")):
+        cell = "stratum, round, cell"  # of an open question, a report
+        for table, key in (("ids", "id"), ("links", "link"), ("tallies", cell), ("shown", cell)):
             self._run(f"CREATE TEMPORARY TABLE anew (LIKE {{{table}}}) ON COMMIT DROP")
             self._run(f"INSERT INTO anew SELECT * FROM {{{table}}} WHERE survey = ?", name)  # noqa: S608
             self._run(f"DELETE FROM {{{table}}} WHERE survey = ?", name)  # noqa: S608

@@ -18,6 +18,8 @@ from bruit.collection.answers import Answers
 from bruit.collector import alarm
 from bruit.collector.alarm import Deviation
 from bruit.collector.gate import Gates
+from bruit.collector.kept import reports
+from bruit.collector.open_answers import CertifiedAnswers, certified
 from bruit.collector.open_survey import OpenSurvey
 from bruit.collector.store import Links, Store, StoredTotals
 from bruit.errors import ParameterError
@@ -91,7 +93,7 @@ class QuestionResult:
 
     name: str
     n: int | None
-    answer: Estimate | NumberEstimate | None
+    answer: Estimate | NumberEstimate | CertifiedAnswers | None
     hidden: Hidden | None
     groups: tuple[Group, ...] = ()
     now: float | None = None
@@ -220,6 +222,8 @@ def results(store: Store, open_survey: OpenSurvey, before: SurveyResults | None 
     undecided = opened.closed and store.waiting(open_survey.name) > 0
     if before is not None and before.survey is open_survey.survey and before.tallies == tallies:
         return replace(before, totals=totals, links=links, closed=opened.closed, undecided=undecided)
+    if open_survey.survey.open_question is not None:
+        return _of_open_question(store, open_survey, totals, links, tallies, closed=opened.closed, undecided=undecided)
     numbers = sorted({number for _, number in tallies})
     wholes = {number: _whole(tallies, number) for number in numbers}
     gates = {number: _gates(open_survey, tallies, number) for number in numbers}
@@ -237,6 +241,40 @@ def results(store: Store, open_survey: OpenSurvey, before: SurveyResults | None 
         parts={number: frozenset(gates[number].parts) for number in numbers},
         crossed=tuple(crossed),
         **_alarms(open_survey.survey, wholes, gates),
+    )
+
+
+def _of_open_question(
+    store: Store,
+    open_survey: OpenSurvey,
+    totals: StoredTotals,
+    links: Links | None,
+    tallies: Mapping[tuple[int, int], Tally],
+    **state: bool,
+) -> SurveyResults:
+    """The certified answers to an open question; its reports are decoded here, once for every step."""
+    survey, (name,) = open_survey.survey, open_survey.survey.units
+    rounds = {}
+    alarms: tuple[str, ...] = ()
+    if tallies:
+        answer = certified(survey, reports(store.counters(open_survey.name)))
+        n, forged = answer.answers.n, max(1, answer.answers.n // ONE_IN)
+        now = _half_width(answer) if answer.labels else None
+        rounds[1] = (QuestionResult(name, n, answer, None, now=now, forged=forged, moved=answer.moved(forged)),)
+        alarms = () if answer.is_lawful else (name,)
+    return SurveyResults(
+        name=open_survey.name,
+        survey=survey,
+        totals=totals,
+        links=links,
+        tallies=tallies,
+        strata=tallies,
+        rounds=rounds,
+        parts={number: frozenset(survey.units) for number in rounds},
+        crossed=(),
+        deviations=(),
+        silent_deviations=alarms,
+        **state,
     )
 
 

@@ -68,7 +68,7 @@ def pages(results: SurveyResults, *, public: bool = False) -> dict[str, bytes]:
             articles=articles,
             results=results,
             totals=results.totals,
-            tested=is_tested(results.survey.plan),
+            tested=is_tested(results.survey.plan) and results.survey.open_question is None,
             data=data,
             script=source(_script()),
         ).encode()
@@ -152,6 +152,7 @@ def _article(results: SurveyResults, language: str, *, public: bool) -> dict[str
         "sections": sections,
         "crossed": [_crossed(results, table, words, own) for table in results.crossed],
         "alarms": list(_alarms(results, words)),
+        "no_test": words["no_test" if survey.open_question is None else "no_test_open"],
         "cut": any(row.below or row.above for row in every),
         "held_back": held_back(results, words, for_asker=not public),
         "guarantee": words[_guarantee(survey)].format(
@@ -185,6 +186,8 @@ def _rows(card: ResultCard) -> Iterator[Row]:
 
 def _guarantee(survey: Survey) -> str:
     """The name of the text on how answers were protected; those of a survey for paper that was opened came here too."""
+    if survey.open_question is not None:
+        return "guarantee_open"
     if survey.has_rounds:
         return "guarantee_rounds"
     return "guarantee_codes" if survey.channel == "codes" else "guarantee_collector"

@@ -18,6 +18,7 @@ __all__ = [
     "headline",
     "hidden_groups",
     "hidden_question",
+    "is_open",
     "is_wide",
     "label",
     "lead",
@@ -58,6 +59,8 @@ def sentence(survey: Survey, name: str, answer: Any, words: Mapping[str, str], o
     if not hasattr(answer, "frequency"):
         return _mean(survey, name, answer, words)
     shares = np.asarray(answer.frequency, float)
+    if not shares.size:
+        return words["open_none"]
     places = _named(survey, name, shares)
     wide = (_widths(ends[places]) >= WIDE).tolist()
     kinds = ["share_only"] if len(places) == 1 else ["share_first", *["share_next"] * (len(places) - 1)]
@@ -135,6 +138,11 @@ def lead(survey: Survey, name: str, answer: Any) -> int:
     if kinds.get(name) in ("yes-no", "several"):
         return 1
     return 0 if shares.size == 2 else int(np.argmax(shares))
+
+
+def is_open(survey: Survey, name: str) -> bool:
+    """Whether an attribute is an open question, whose answers are not all shown."""
+    return survey.open_question is not None and survey.open_question.name == name
 
 
 def leaves_open(survey: Survey, name: str, answer: Any) -> bool:
@@ -233,7 +241,7 @@ def _written(number: float, places: int, words: Mapping[str, str]) -> str:
 
 def _named(survey: Survey, name: str, shares: Any) -> list[int]:
     """Which answers are named: of two, the yes or the first; of more, the most frequent."""
-    if shares.size == 2:
+    if shares.size == 2 and not is_open(survey, name):
         kinds = {own: question.kind for question in survey.questions for own in question.attribute_names}
         return [1 if kinds.get(name) in ("yes-no", "several") else 0]
     order: list[int] = np.argsort(-shares, kind="stable").tolist()

@@ -275,7 +275,7 @@ class SqlStore(Store):
         """The tables, if there are none; an error if they are of another version, or something else."""
 
     def _reorder(self, name: str) -> None:
-        """Rewrite the ids and links of a survey in the order of their hashes, where that is not their order."""
+        """Rewrite the rows of a survey in the order of their keys, where that is not their order."""
 
     def _is_alone(self) -> bool:
         """Whether nobody keeps what is deleted from being overwritten."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from bruit import _checks
 from bruit.collection import Plan
+from bruit.collection.mechanisms import metric_of
 from bruit.collection.odds import belief, person_ratio
 from bruit.collection.panel import ONCE
 from bruit.domains.choices import Chosen
@@ -54,6 +55,8 @@ def sheet(plan: Plan, language: str, *, n: int, title: str = "") -> str:
         raise ParameterError("sheet is for a Plan; a mechanism with the name of its column is one.")
     if plan.repeat is not None and plan.repeat.follow_changes:
         raise ParameterError("This page speaks of one memo in an epoch: leave follow_changes out of the plan.")
+    if metric_of(plan.mechanisms) is not None:
+        raise ParameterError("This page states an ε of any two answers, and none per distance: name another method.")
     writer = _Sheet(plan, Phrases(language), _checks.integer(low=1, n=n))
     name = title.strip() or writer.say("title")
     return fill("sheet.html.j2", language=language, title=name, parts=writer.parts(), footer=writer.footer())

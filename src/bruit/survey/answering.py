@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bruit import _checks
+from bruit.domains import OpenText
 from bruit.errors import DataError, ParameterError
 from bruit.survey.body import ID_LENGTH, LINK, DeviceClaim, Memo, Report
 from bruit.survey.question import Question
@@ -88,6 +89,8 @@ def _coded(survey: Survey, values: Mapping[str, Any]) -> tuple[list[int], tuple[
 
 def _codes(question: Question, value: Any) -> list[int]:
     """The codes of the attributes that a question becomes."""
+    if question.kind == "open":
+        return [_text_code(question, value)]
     if question.kind != "several":
         return [_place(question, value)]
     rule = f"The answer to {question.name!r} must be a list of its labels, each at most once."
@@ -96,6 +99,14 @@ def _codes(question: Question, value: Any) -> list[int]:
     if len(set(value)) < len(value) or not set(value) <= set(question.values):
         raise DataError(rule)
     return [int(label in value) for label in question.values]
+
+
+def _text_code(question: Question, value: Any) -> int:
+    """The code of a text."""
+    code = OpenText(letters=question.letters).code(value) if isinstance(value, str) else -1
+    if code < 1:
+        raise DataError(f"The answer to {question.name!r} must be a text with a letter.")
+    return code
 
 
 def _place(question: Question, value: Any) -> int:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bruit.collection.odds import Share, belief, odds, person_ratio
+from bruit.collection.odds import Share, belief, nearest, odds, person_ratio
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation import intervals
+from bruit.survey.open_plan import LEAST_SHARE, OpenPlan
 from bruit.tables import Column, Table, counted
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ PEOPLE = 100
 WIDE, USEFUL = 0.2, 0.1
 #: Beyond this belief, from one half, a report says nearly what the person said.
 NEARLY_SURE = 0.95
+#: The shares of an answer of which it is said how many people find it.
+SHARES = (0.2, 0.1, 0.05, 0.02)
 #: Fewer people than this in a cell of the answers in clear give no estimate of their own.
 SMALL_STRATUM = 30
 #: From this expected number on, pairs of codes with one id are worth a line.
@@ -82,10 +85,20 @@ class Check:
     def prospects(self) -> list[QuestionProspect]:
         """What is to be expected of each attribute, in the order of the plan."""
         plan = self.survey.plan
+        if isinstance(plan, OpenPlan):
+            return [self._open_prospect(plan)]
         variances = plan.variance(self.people)
         if plan.design.counted_tables:
             return [self._margin(name, float(np.max(variances[name]))) for name in plan.schema]
         return [self._prospect(name, float(np.max(variances[name]))) for name in plan.mechanisms]
+
+    def _open_prospect(self, plan: OpenPlan) -> QuestionProspect:
+        """An open question: how well an answer is known that is just worth asking for."""
+        mechanism: Any
+        ((name, mechanism),) = plan.mechanisms.items()
+        half_width, votes = plan.half_width(LEAST_SHARE, self.people), float(mechanism.votes_per_cheater)
+        own, other = nearest(mechanism.p), nearest(mechanism.q)
+        return QuestionProspect(name, mechanism.name, mechanism.size, own, other, half_width, half_width, votes)
 
     def _margin(self, name: str, variance: float) -> QuestionProspect:
         """An attribute that is asked for in tables; how often a cell is sent is said on the page."""
@@ -240,8 +253,8 @@ class Check:
         columns = [
             Column("question", [row.name for row in rows], kind="label", write=str),
             Column("mechanism", [row.mechanism for row in rows], kind="text", write=str),
-            Column("answers", [row.answers for row in rows]),
-            Column("own", [_share(row.own) for row in rows], "own answer sent", "text", str),
+            Column("answers", [row.answers for row in rows], write=self._answers),
+            Column("own", [_share(row.own) for row in rows], self._sent, "text", str),
             Column("other", [_share(row.other) for row in rows], "another", "text", str),
             Column("half_width", [row.half_width for row in rows], hidden=True),
             Column("", [_width(row) for row in rows], "known to (95 % interval)", write=str),
@@ -253,6 +266,7 @@ class Check:
             f"{', after all rounds' if self.survey.has_rounds else ''}.",
             *self._rounds(),
             *self._method(),
+            *self._open(),
             *([f"sent in clear: {', '.join(self.survey.public)}"] if self.survey.public else []),
             *self._page(),
             *self._codes(),
@@ -268,6 +282,28 @@ class Check:
         }
         title = f"{self.survey.title[self.survey.languages[0]]}: expected with {counted(self.people, 'person')}"
         return Table(title, columns, notes=notes, about=about)
+
+    @property
+    def _sent(self) -> str:
+        return "hint fits own answer" if self.survey.open_question else "own answer sent"
+
+    def _answers(self, number: int) -> str:
+        return "any text" if self.survey.open_question else str(number)
+
+    def _open(self) -> list[str]:
+        """What an open question finds, and what becomes of its reports."""
+        plan, question = self.survey.plan, self.survey.open_question
+        if question is None or not isinstance(plan, OpenPlan):
+            return []
+        needs = [f"{100 * share:.0f} %: {plan.answering.people_needed(share):,}" for share in SHARES]
+        return [
+            f"The first {question.letters} letters of an answer count, without capitals. Answers that begin alike are "
+            "one answer.",
+            f"Shown are answers that are certified, and no others. People that are needed by the share of an answer: "
+            f"{', '.join(needs)}.",
+            "The collector keeps each report of an open question, without a name or a time, until the survey is "
+            "deleted.",
+        ]
 
     def _page(self) -> list[str]:
         """How the page speaks, where the file says so."""
@@ -304,7 +340,7 @@ class Check:
 
     def _codes(self) -> list[str]:
         """How long codes are, and whether two people may have one id; where answers come as codes, what that adds."""
-        if self.survey.has_rounds:
+        if self.survey.has_rounds or self.survey.open_question:
             return []
         try:
             form = self.survey.codes

@@ -1,5 +1,6 @@
 import { codeOf, qrModules, randomBelow } from "./code.mjs";
-import { drawMemo, read, refresh, sample } from "./sample.mjs";
+import { counted, textCode } from "./open_text.mjs";
+import { drawMemo, parities, read, refresh, sample } from "./sample.mjs";
 
 // The page of a survey: it asks, draws once, shows the bytes, sends them, and then tells what they say.
 //
@@ -61,19 +62,21 @@ function randomId() {
 
 /** The codes that the card takes: several choices are a yes or no for each label, and a table has a code per cell. */
 export function codesOf(survey, answers) {
-  const code = ({ question, label }) => (
-    label === null ? answers[question] : Number(answers[question].includes(label))
-  );
+  const code = ({ question, label }) => {
+    if (label !== null) return Number(answers[question].includes(label));
+    const { kind, letters } = survey.questions[question];
+    return kind === "open" ? textCode(answers[question], letters) : answers[question];
+  };
   return survey.attributes.map(({ parts }) => parts.reduce((cell, part) => cell * part.size + code(part), 0));
 }
 
-/** What a report says: for each attribute that it speaks of, the codes that the message points to. */
+/** What a report says: for each attribute that it speaks of, the codes that the message points to, or whether one fits. */
 export function readingOf(survey, report) {
   const card = read(survey.card);
   const numbers = card.columns.map((column) => number(column, report[column.name]));
   const messages = card.method === "SMP" ? [[Number(numbers[0]), numbers[1]]] : [...numbers.entries()];
   return messages.map(([attribute, item]) => (
-    { attribute, codes: pointed(survey.attributes[attribute], card.questions[attribute], item) }
+    { attribute, ...pointed(survey.attributes[attribute], card.questions[attribute], item) }
   ));
 }
 
@@ -83,12 +86,18 @@ function number(column, digits) {
 }
 
 function pointed({ reading }, question, item) {
-  if (reading === "value") return [Number(item)];
+  if (reading === "open") {
+    const fits = (code) => parities(question.sets, BigInt(code), BigInt.asUintN(64, item)) === item >> 64n;
+    return { fits, groups: 2 ** Number(question.sets.parities) };
+  }
+  if (reading === "value") return listed([Number(item)]);
   const codes = question.values.map((_, code) => code);
-  if (reading === "list") return codes.filter((code) => (item >> BigInt(code)) & 1n);
+  if (reading === "list") return listed(codes.filter((code) => (item >> BigInt(code)) & 1n));
   const [low, high] = reading[Number(item)];
-  return codes.slice(low, high + 1);
+  return listed(codes.slice(low, high + 1));
 }
+
+const listed = (codes) => ({ codes, fits: (code) => codes.includes(code) });
 
 // Storage: what was drawn and not yet sent, or that it was sent; memos; never an answer.
 //
@@ -554,6 +563,7 @@ function start(survey) {
     const [own, other] = [attribute.own, attribute.other].map(([count, of]) => (
       { ...values, count: figure(count), of: figure(of) }
     ));
+    if (attribute.reading === "open") return [say("own", own), say("other", other)];
     if (attribute.reading === "list") return [say("own_list", own), say("other_lists", other)];
     if (attribute.reading === "value") {
       return [say("own_answer", own), say(size === 2 ? "other_answer" : "other_answers", other)];
@@ -924,12 +934,18 @@ function start(survey) {
       mark("p", question),
       isAlone && row === 0 ? honesty() : null,
       element("p", { id: `${id}-help`, class: "quiet", dir: "auto" }, help),
-      question.kind === "number" ? numberInput(question, row) : choices(question, row),
+      inputsOf(question, row),
       element("p", { id: `${id}-error`, class: "error", role: "alert" }),
     );
   }
 
+  function inputsOf(question, row) {
+    if (question.kind === "open") return textInput(question, row);
+    return question.kind === "number" ? numberInput(question, row) : choices(question, row);
+  }
+
   function note(question) {
+    if (question.kind === "open") return plain("note", { letters: figure(question.letters) });
     if (question.kind === "several") return plain("choose_any");
     return question.kind === "number" ? plain("enter_number", range(question)) : "";
   }
@@ -953,11 +969,35 @@ function start(survey) {
       return input;
     });
     const boxes = () => yesFirst(question, inputs.map((input, code) => choice(input, question.labels[language][code])));
-    const parts = question.kind === "scale" ? scale(question, inputs) : boxes();
+    return shadowed(question.kind === "scale" ? scale(question, inputs) : boxes());
+  }
+
+  function shadowed(parts) {
     const host = element("div", { class: "choices" });
     const style = document.querySelector("style").cloneNode(true); // the policy knows its hash
     host.attachShadow({ mode: "open" }).append(style, ...parts.flat());
     return host;
+  }
+
+  /** A field to type a text into, in a shadow tree like boxes, and what the text counts as. */
+  function textInput(question, row) {
+    const input = element("input", {
+      type: "text", autocomplete: "off", autocapitalize: "off", autocorrect: "off", spellcheck: "false",
+      translate: "no", maxlength: "200", dir: "auto", "aria-label": question.text[language], "aria-describedby": "counted",
+    });
+    const line = element("p", { id: "counted", class: "quiet", role: "status" });
+    const tell = () => {
+      const letters = counted(input.value, question.letters).replaceAll("\0", " ").trim();
+      line.replaceChildren(...(letters ? say("counted", { answer: quote(letters) }) : []));
+    };
+    input.value = answers[row] ?? "";
+    input.addEventListener("input", () => {
+      answers[row] = textCode(input.value, question.letters) ? input.value : null;
+      tell();
+      complain(row, null);
+    });
+    tell();
+    return shadowed([element("div", { class: "text" }, input), line]);
   }
 
   /** The first input of a question. */
@@ -1380,9 +1420,10 @@ function start(survey) {
     }, { class: "clear" }));
   }
 
-  function spoken({ attribute, codes }) {
+  function spoken({ attribute, codes, groups }) {
     const known = survey.attributes[attribute];
     const question = quote(attributeName(known));
+    if (known.reading === "open") return say("says", { question, groups: figure(groups) });
     const answer = (code) => quote(attributeLabel(known, code));
     if (known.reading === "value") return say("says", { question, answer: answer(codes[0]) });
     if (known.reading === "list") {
@@ -1393,12 +1434,13 @@ function start(survey) {
     return codes.length === 1 ? say("says_number", { question, answer: low }) : say("says_range", { question, low, high });
   }
 
-  function truth({ attribute, codes }) {
+  function truth({ attribute, fits }) {
     const known = survey.attributes[attribute];
     const own = codesOf(survey, answers)[attribute];
+    if (known.reading === "open") return say(fits(own) ? "was" : "was_not");
     const kinds = { value: ["was_true", "was_not_true"], list: ["was_among", "was_not_among"] };
     const [right, wrong] = kinds[known.reading] ?? ["was_near", "was_not_near"];
-    return say(codes.includes(own) ? right : wrong, { answer: quote(attributeLabel(known, own)) });
+    return say(fits(own) ? right : wrong, { answer: quote(attributeLabel(known, own)) });
   }
 
   function already() {

@@ -21,12 +21,12 @@ from bruit.pages import fill, source
 from bruit.privacy.composition import sequential
 from bruit.survey.body import Body, ClaimBody
 from bruit.survey.question import Question
-from bruit.survey.wording import CODE, LATER_CODE, PRINT, TEXTS
+from bruit.survey.wording import CODE, LATER_CODE, OPEN, PRINT, TEXTS
 
 if TYPE_CHECKING:
     from bruit.survey.survey import Survey
 
-_IMPORT = re.compile(r'^import \{[^}]*\} from "\./(?:sample|code)\.mjs";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{[^}]*\} from "\./(?:sample|code|open_text)\.mjs";\n', re.MULTILINE)
 
 
 def page(survey: Survey, *, address: str, links: bool, insecure_demo: bool) -> bytes:
@@ -40,15 +40,23 @@ def page(survey: Survey, *, address: str, links: bool, insecure_demo: bool) -> b
 
 def code_page(survey: Survey) -> bytes:
     """The page of a survey that is answered by codes; its policy allows no connection."""
-    for language in survey.languages:
-        needed = {name for name in TEXTS["en"] if name.startswith(CODE)} - LATER_CODE
-        missing = sorted(needed - set(survey.wording[language]))
-        if missing:
-            raise ParameterError(f"{language}.toml must have a text for {missing[0]!r}, as en.toml has, for codes.")
+    _check_words(survey, CODE, "for codes")
     return _page(survey, code=survey.codes.to_dict(), address="", links=False, insecure_demo=False)
 
 
+def _check_words(survey: Survey, prefix: str, purpose: str) -> None:
+    """An error if a translation from outside lacks texts that begin so."""
+    for language in survey.languages:
+        needed = {name for name in TEXTS["en"] if name.startswith(prefix)} - LATER_CODE
+        missing = sorted(needed - set(survey.wording[language]))
+        if missing:
+            raise ParameterError(f"{language}.toml must have a text for {missing[0]!r}, as en.toml has, {purpose}.")
+
+
 def _page(survey: Survey, *, address: str, code: dict[str, Any] | None = None, **options: Any) -> bytes:
+    is_open = survey.open_question is not None
+    if is_open:
+        _check_words(survey, OPEN, "for an open question")
     language, data = survey.languages[0], _data(survey, code, address=address, **options)
     text = fill(
         "respondent.html.j2",
@@ -57,7 +65,7 @@ def _page(survey: Survey, *, address: str, code: dict[str, Any] | None = None, *
         title=survey.title[language],
         address=address,
         style=source(asset("page.css")),
-        script=source(script(code=code is not None)),
+        script=source(script(code=code is not None, is_open=is_open)),
         needs_script={own: words["needs_script"] for own, words in data["words"].items()},
         data=data,
     )
@@ -65,9 +73,13 @@ def _page(survey: Survey, *, address: str, code: dict[str, Any] | None = None, *
 
 
 @cache
-def script(*, code: bool = False) -> str:
-    """The script of every page: the sampler of the cards, and what is around it; with codes, how they are written."""
-    parts = [javascript(), *([asset("code.mjs")] if code else []), _IMPORT.sub("", asset("page.mjs"))]
+def script(*, code: bool = False, is_open: bool = False) -> str:
+    """The script of every page: the sampler of the cards, and what is around it.
+
+    With codes also how they are written, and with an open question how a text becomes a number.
+    """
+    further = [name for name, wanted in (("code.mjs", code), ("open_text.mjs", is_open)) if wanted]
+    parts = [javascript(), *map(asset, further), _IMPORT.sub("", asset("page.mjs"))]
     return "".join(f"\n{part}" for part in parts)
 
 
@@ -88,7 +100,8 @@ def _data(survey: Survey, code: dict[str, Any] | None, **options: Any) -> dict[s
         "identity": survey.identity,
         "languages": list(survey.languages),
         "words": {
-            language: page_words(survey.wording[language], code=code is not None) for language in survey.languages
+            language: page_words(survey.wording[language], own_texts(survey, code=code is not None))
+            for language in survey.languages
         },
         "title": dict(survey.title),
         "introduction": dict(survey.introduction),
@@ -111,13 +124,18 @@ def facts(survey: Survey) -> dict[str, Any]:
     }
 
 
-def page_words(texts: Mapping[str, str], *, code: bool) -> dict[str, str]:
+def own_texts(survey: Survey, *, code: bool) -> str:
+    """How the texts begin that stand in place of others: of codes, of an open question, or none."""
+    return CODE if code else OPEN if survey.open_question else ""
+
+
+def page_words(texts: Mapping[str, str], prefix: str) -> dict[str, str]:
     """The texts of a page; with codes, ``code_draw`` stands in place of ``draw``."""
-    plain = {name: text for name, text in texts.items() if not name.startswith((CODE, PRINT))}
-    if not code:
+    plain = {name: text for name, text in texts.items() if not name.startswith((CODE, PRINT, OPEN))}
+    if not prefix:
         return plain
-    own = {name.removeprefix(CODE): text for name, text in texts.items() if name.startswith(CODE)}
-    absent = {name.removeprefix(CODE) for name in LATER_CODE if name not in texts}
+    own = {name.removeprefix(prefix): text for name, text in texts.items() if name.startswith(prefix)}
+    absent = {name.removeprefix(CODE) for name in LATER_CODE if prefix == CODE and name not in texts}
     return {name: text for name, text in plain.items() if name not in absent} | own
 
 
@@ -185,12 +203,13 @@ def _attributes(survey: Survey) -> list[dict[str, Any]]:
 
 
 def _category(mechanism: Any) -> dict[str, Any]:
-    """Odds of an answer that is sent as one or as a list."""
+    """Odds of an answer that is sent as one, as a list, or as a hint at a text."""
     chances = odds(mechanism)
     if chances is None:
         raise ParameterError(f"{mechanism.name} has no odds that could be shown.")
+    is_open = mechanism.law.sets is not None and mechanism.law.sets.kind == "parity"
     return {
-        "reading": "value" if chances.names else "list",
+        "reading": "open" if is_open else "value" if chances.names else "list",
         "own": _share(chances.own_share),
         "other": _share(chances.other_share),
     }

@@ -155,7 +155,7 @@ class Paper:
         questions = self.survey.questions
         if self.survey.has_rounds:
             raise ParameterError("Paper keeps no memo: leave rounds out, or ask in the browser.")
-        if any(question.clear or question.kind in ("number", "several") for question in questions):
+        if any(question.clear or question.kind in ("number", "several", "open") for question in questions):
             raise ParameterError("A sheet of paper has questions of the kinds yes-no, choice and scale, none in clear.")
         if len(questions) > max(PICKS):
             raise ParameterError(f"A sheet of paper has at most {max(PICKS)} questions, of which a die draws one.")

@@ -15,12 +15,17 @@ from typing import Any, get_args
 from bruit import _checks, documents
 from bruit.cards.question import MOST_CELLS
 from bruit.collection import Plan, Repeat
+from bruit.collection.mechanisms import metric_of
 from bruit.collection.method import DEFAULT
-from bruit.domains import Schema
+from bruit.domains import OpenText, Schema
+from bruit.domains.open_text import MOST_LETTERS
 from bruit.errors import ParameterError, ParameterTypeError
+from bruit.open_answers import HeavyHitters
 from bruit.survey import wording
+from bruit.survey.open_plan import LEAST_SHARE, OpenPlan
 from bruit.survey.question import Kind, Question, Texts
 from bruit.survey.survey import Channel, Survey
+from bruit.tables import counted
 
 #: The most answers to a question, questions, characters of a label and of another text.
 MOST_LABELS = 100
@@ -49,6 +54,18 @@ _QUESTION_KEYS = {
     "scale": ("from", "to", "low", "high", "refusal"),
     "number": ("from", "to", "step"),
     "several": ("labels",),
+    "open": ("letters",),
+}
+#: Results of an open question are decoded anew at every step, so that these are some in a hundred of the people.
+_STEPS, MOST_STEPS = 10, 100
+#: What a survey with an open question cannot have, and what to write instead.
+_NOT_OPEN = {
+    "method": "an open question has a mechanism of its own: leave method out.",
+    **dict.fromkeys(
+        ("rounds", "epochs", "epoch_epsilon", "round_opens"),
+        "an open question is asked once, because its answers cannot be drawn from a memo: leave rounds, epochs, "
+        'epoch_epsilon and round_opens out, or ask a question with labels (kind = "choice").',
+    ),
 }
 
 
@@ -86,7 +103,7 @@ def parse(content: bytes, beside: Callable[[str], bytes | None], name: str = "su
         channel=_one_of(file, "channel", Channel),
         address=address,
         reading=reading,
-        **_numbers(file),
+        **_numbers(file, plan),
         **_times(file, plan),
     )
     if survey.channel == "codes":
@@ -157,10 +174,34 @@ def _text(value: Any, what: str, most: int) -> str:
 # Numbers and times.
 
 
-def _numbers(file: Mapping[str, Any]) -> dict[str, Any]:
+def _numbers(file: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
     expected = None if "people" not in file else _checks.integer(low=1, high=MOST_PEOPLE, people=file["people"])
-    gate = _checks.integer(low=2, high=MOST_PEOPLE, shown_from=file.get("shown_from", SHOWN_FROM))
+    usual = SHOWN_FROM
+    if isinstance(plan, OpenPlan):
+        _check_people(expected, plan)
+        usual = max(SHOWN_FROM, math.ceil((expected or 0) / _STEPS))
+    gate = _checks.integer(low=2, high=MOST_PEOPLE, shown_from=file.get("shown_from", usual))
+    if isinstance(plan, OpenPlan) and gate * MOST_STEPS < (expected or 0):
+        raise ParameterError(
+            "Answers to an open question are decoded again at every step: shown_from must be at least a part in "
+            f"{MOST_STEPS} of people, as in shown_from = {usual}."
+        )
     return {"expected": expected, "shown_from": gate}
+
+
+def _check_people(expected: int | None, plan: OpenPlan) -> None:
+    """An error unless an answer of one in five would be found among the expected people."""
+    needed = plan.answering.people_needed(LEAST_SHARE)
+    if expected is not None and expected >= needed:
+        return
+    (name,) = plan.schema
+    said = "does not say how many it expects" if expected is None else f"expects {expected:,}"
+    raise ParameterError(
+        f"Question {name!r}: to find an answer that {100 * LEAST_SHARE:.0f} % of people give, an open question needs "
+        f"{counted(needed, 'person')} at ε = {plan.answering.epsilon:.4g}, and the survey {said}. Ask with a list of "
+        f'answers (kind = "choice", with labels), which needs far fewer people; expect more (people = {needed}); or '
+        "raise epsilon, which protects each person less."
+    )
 
 
 def _one_of(file: Mapping[str, Any], key: str, values: Any) -> Any:
@@ -237,9 +278,20 @@ def _questions(file: Mapping[str, Any], words: Mapping[str, Mapping[str, str]]) 
     names = [question.name for question in questions]
     if len({name.casefold() for name in names}) < len(names):
         raise ParameterError("The questions of a survey must have different names.")
+    _check_alone(questions)
     if all(question.clear for question in questions):
         raise ParameterError("A survey must have a question that is not sent in clear: leave clear = true out.")
     return questions
+
+
+def _check_alone(questions: tuple[Question, ...]) -> None:
+    """An error if an open question has others beside it."""
+    for question in questions:
+        if question.kind == "open" and len(questions) > 1:
+            raise ParameterError(
+                f"Question {question.name!r}: an open question is alone in its survey. Put the other questions into a "
+                "survey of their own. For a person who answers both, the two epsilons add up."
+            )
 
 
 def _question(table: Mapping[str, Any], place: int, words: Mapping[str, Mapping[str, str]]) -> Question:
@@ -260,6 +312,8 @@ def _question(table: Mapping[str, Any], place: int, words: Mapping[str, Mapping[
     clear = _flag(table, "clear", where)
     if clear and kind == "several":
         raise ParameterError(f"{where}several choices are not sent in clear: make it a choice, or leave clear out.")
+    if clear and kind == "open":
+        raise ParameterError(f"{where}an open answer is not sent in clear: leave clear out.")
     languages = tuple(words)
     labels = _labels(table, kind, words, where)
     first = words[languages[0]]
@@ -272,7 +326,13 @@ def _question(table: Mapping[str, Any], place: int, words: Mapping[str, Mapping[
         bounds=_bounds(table, where) if kind == "number" else None,
         clear=clear,
         words=(first["no"], first["yes"]),
+        letters=_letters(table, where) if kind == "open" else 0,
     )
+
+
+def _letters(table: Mapping[str, Any], where: str) -> int:
+    """How many letters of an open answer count."""
+    return _checks.integer(low=2, high=MOST_LETTERS, **{f"{where}letters": table.get("letters", MOST_LETTERS)})
 
 
 def _check_place(table: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
@@ -293,6 +353,8 @@ def _labels(
     table: Mapping[str, Any], kind: Kind, words: Mapping[str, Mapping[str, str]], where: str
 ) -> dict[str, tuple[str, ...]]:
     """The answers in every language, a refusal last where there is one."""
+    if kind == "open":
+        return dict.fromkeys(words, ())
     labels = _own_labels(table, kind, words, where)
     if _flag(table, "refusal", where):
         labels = {language: (*known, words[language]["refusal"]) for language, known in labels.items()}
@@ -364,12 +426,16 @@ def _points(low: Any, high: Any, step: Any, where: str) -> tuple[str, ...]:
 
 def _plan(file: Mapping[str, Any], questions: tuple[Question, ...]) -> Plan:
     """The plan over the sensitive questions."""
+    if questions[0].kind == "open":
+        return _open_plan(file, questions[0])
     domains = {
         name: domain for question in questions if not question.clear for name, domain in question.attributes.items()
     }
     method = file.get("method", DEFAULT)
     epsilon = _epsilon(file)
     plan = Plan(Schema(domains), epsilon, method, repeat=_repeat(file, epsilon))
+    if metric_of(plan.mechanisms) is not None:
+        raise ParameterError("A survey states an ε of any two answers, and none per distance: name another method.")
     for name, mechanism in plan.mechanisms.items():
         sets = mechanism.law.sets
         if (None if sets is None else sets.kind) not in _READABLE:
@@ -379,6 +445,20 @@ def _plan(file: Mapping[str, Any], questions: tuple[Question, ...]) -> Plan:
             )
     plan.card()
     return plan
+
+
+def _open_plan(file: Mapping[str, Any], question: Question) -> Plan:
+    """The plan of one open question."""
+    where = f"Question {question.name!r}: "
+    for key, instead in _NOT_OPEN.items():
+        if key in file:
+            raise ParameterError(where + instead)
+    if file.get("channel", "collector") != "collector":
+        raise ParameterError(
+            f"{where}an open question is answered to a collector, since its answers are decoded from whole reports: "
+            'leave channel out, or ask a question with labels (kind = "choice").'
+        )
+    return OpenPlan(question.name, HeavyHitters(_epsilon(file), domain=OpenText(letters=question.letters)))
 
 
 def _repeat(file: Mapping[str, Any], epsilon: float) -> Repeat | None:

@@ -17,7 +17,7 @@ from bruit.pages import fill, isolated
 from bruit.sheets import LANGUAGES, Phrases
 from bruit.sheets.page import BELIEFS
 from bruit.sheets.parts import SheetPart, blanks, bullets, heading, paragraph, table
-from bruit.survey.page import beliefs, facts, page_words, rounded_epsilon
+from bruit.survey.page import beliefs, facts, own_texts, page_words, rounded_epsilon
 from bruit.survey.paper import Paper
 from bruit.survey.question import Question
 
@@ -31,6 +31,8 @@ CHANNELS = ("collector", "codes", "paper")
 def sheet(survey: Survey, language: str | None, *, channel: str | None, links: bool) -> bytes:
     """The sheet of a survey, whole."""
     way = _checks.one_of(CHANNELS, channel=survey.channel if channel is None else channel)
+    if survey.open_question is not None and way != "collector":
+        raise ParameterError("An open question is answered to a collector: leave --channel out.")
     spoken = spoken_language(survey, language)
     if links and way != "collector":
         raise ParameterError("Links are for a collector: leave --links out (links=False in Python).")
@@ -68,7 +70,7 @@ class _Sheet:
 
     def _wording(self) -> Mapping[str, str]:
         """The texts of the page that people answer on."""
-        return page_words(self.survey.wording[self.language], code=self.channel == "codes")
+        return page_words(self.survey.wording[self.language], own_texts(self.survey, code=self.channel == "codes"))
 
     def _facts(self) -> dict[str, Any]:
         return facts(self.survey)
@@ -142,6 +144,8 @@ class _Sheet:
         yield table([self.say("question"), self.say("answers"), self.say(f"sent_{self.channel}")], rows, numbers=0)
 
     def _answers(self, question: Question) -> str:
+        if question.kind == "open":
+            return self.page("note", letters=self.figure(question.letters))
         if question.bounds is not None:
             low, high, step = map(self.figure, question.bounds)
             return self.page("enter_number", low=low, high=high, step=step)
@@ -198,6 +202,9 @@ class _Sheet:
 
     def _odds(self, attribute: Mapping[str, Any], place: int) -> list[str]:
         """How often a message points to the own answer, and to another one."""
+        if attribute["reading"] == "open":
+            chances = {name: dict(zip(("count", "of"), attribute[name], strict=True)) for name in ("own", "other")}
+            return [self.page(name, **{key: self.figure(n) for key, n in own.items()}) for name, own in chances.items()]
         size = len(self.survey.plan.design.question(list(self.survey.units)[place]).values)
         (first, *others), reading = attribute["parts"], attribute["reading"]
         question = self.survey.questions[first["question"]]
@@ -265,14 +272,14 @@ class _Sheet:
 
     def _where(self) -> Iterator[SheetPart]:
         yield heading(self.say("where"))
-        yield paragraph(self.say(f"where_{self.channel}"))
+        yield paragraph(self.say(f"where_{self._kind}"))
         if self.survey.has_rounds:
             yield paragraph(self.say("where_rounds"))
         yield paragraph(self.say(f"seen_{self.channel}"))
         if self.links:
             yield paragraph(self.page("leaves_link_rounds" if self.survey.has_rounds else "leaves_link"), on_page=True)
         yield heading(self.say("kept"))
-        yield paragraph(self.say(f"kept_{self.channel}"))
+        yield paragraph(self.say(f"kept_{self._kind}"))
 
     def _published(self) -> Iterator[SheetPart]:
         public, step = bool(self.survey.public), self.figure(self.survey.shown_from)
@@ -280,6 +287,8 @@ class _Sheet:
         yield heading(self.say("published"))
         yield paragraph(self.say("published_groups" if public else "published_all"))
         yield paragraph(self.say(f"published_from_{name}", step=step))
+        if self.survey.open_question is not None:
+            yield paragraph(self.say("published_open"))
         if self.channel == "codes":
             yield paragraph(self.say("forged_codes"))
 
@@ -287,7 +296,12 @@ class _Sheet:
         yield heading(self.say("voluntary"))
         yield paragraph(self.say("voluntary_text"))
         yield paragraph(self.page("leaves_withdraw"), on_page=True)
-        yield paragraph(self.say(f"withdraw_{self.channel}"))
+        yield paragraph(self.say(f"withdraw_{self._kind}"))
+
+    @property
+    def _kind(self) -> str:
+        """The channel, or that each report of an open question is kept."""
+        return "open" if self.survey.open_question else self.channel
 
     def _fill(self) -> Iterator[SheetPart]:
         names = [] if self.survey.asker[self.language] else ["who"]

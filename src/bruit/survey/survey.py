@@ -142,6 +142,11 @@ class Survey:
         return tuple(question for question in self.questions if not question.clear)
 
     @cached_property
+    def open_question(self) -> Question | None:
+        """The question that takes any text, where the survey has one; it is then the only question."""
+        return next((question for question in self.questions if question.kind == "open"), None)
+
+    @cached_property
     def units(self) -> dict[str, tuple[str, ...]]:
         """What a device may be asked to report on: the attributes of each, several where tables are asked for."""
         return self.plan.design.parts
@@ -245,7 +250,8 @@ class Survey:
         Parameters
         ----------
         values
-            The label of the answer to each question, in the first language; of several choices, a list of labels.
+            The label of the answer to each question, in the first language; of several choices, a list of labels; of
+            an open question, a text.
         link, round
             The token of a single-use link; the round.
         """
@@ -256,6 +262,11 @@ class Survey:
     @cached_property
     def codes(self) -> CodeForm:
         """The form of its codes, which people hand in where there is no collector."""
+        if self.open_question is not None:
+            raise ParameterError(
+                "An open question has no codes: give its page to a collector with bruit survey open, or ask a question "
+                'with labels (kind = "choice").'
+            )
         from bruit.survey.codes import CodeForm
 
         return CodeForm(self)
