@@ -63,6 +63,7 @@ def all_studies() -> tuple[Study, ...]:
         central_or_local,
         countermeasure,
         deciles,
+        few_people,
         inverse_sensitivity,
         krr,
         krr_learning,
@@ -74,7 +75,7 @@ def all_studies() -> tuple[Study, ...]:
     )
 
     asking = (warner, krr, krr_learning, numeric_cleaning, variance)
-    several = (several_attributes, attack, attacker_knowledge, countermeasure, attributes_under_attack)
+    several = (several_attributes, few_people, attack, attacker_knowledge, countermeasure, attributes_under_attack)
     modules = (*asking, *several, rounds, deciles, inverse_sensitivity, central_or_local)
     return tuple(module.STUDY for module in modules)
 

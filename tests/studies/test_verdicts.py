@@ -723,9 +723,30 @@ ROUNDS = [
     Planted("lifetime", "confirmed", laws={_ROUNDS + "lifetime": lambda *_: (0.25, 0.28)}),
 ]
 
+
+def _of_few(drawn: float, rotated: float) -> list[Row]:
+    rows = {"part": "collections", "n": 20, "population": "zipf"}
+    errors = {"drawn": drawn, "rotation": rotated}
+    few = [
+        row for epsilon in (1.0, 2.0) for name, error in errors.items()
+        for row in runs(**rows, epsilon=epsilon, assignment=name, raw=(error, error / 50), consistent=1.0, shrunk=1.0)
+    ]  # fmt: skip
+    cells = (("zipf", 200, 0.6), ("steep", 1000, 2.0))
+    return few + [
+        row for population, n, shrunk in cells
+        for row in runs(2, part="collections", population=population, n=n, epsilon=1.0, consistent=1.0, shrunk=shrunk)
+    ]  # fmt: skip
+
+
+FEW_PEOPLE = [
+    Planted("few-people", "improved", _of_few(40.0, 32.0)),
+    Planted("few-people", "confirmed", _of_few(40.0, 40.0)),
+    Planted("few-people", "refuted", _of_few(0.9, 0.8)),
+]
+
 PLANTED = [
     *ROUNDS, *WARNER, *KRR, *KRR_LEARNING, *NUMERIC_CLEANING, *VARIANCE, *SEVERAL, *ATTACK, *ATTACKER_KNOWLEDGE,
-    *COUNTERMEASURE,
+    *COUNTERMEASURE, *FEW_PEOPLE,
     *ATTRIBUTES_UNDER_ATTACK, *DECILES, *DECILE_LEMMAS, *INVERSE_SENSITIVITY, *CENTRAL_OR_LOCAL,
 ]  # fmt: skip
 

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from bruit.errors import ParameterError, ParameterTypeError
 from bruit.figures import style
-from bruit.privacy import Guarantee
+from bruit.privacy.guarantee import Guarantee, check_adds
 from bruit.tables import at_most
 
 #: Curves beyond this many cannot be told apart.
@@ -58,6 +58,7 @@ def _curves(guarantees: Guarantee | Iterable[Guarantee]) -> list[Guarantee]:
         raise ParameterTypeError("guarantees must be Guarantee values, such as a mechanism's own.")
     if not 1 <= len(curves) <= MOST_CURVES:
         raise ParameterError(f"guarantees must be 1 to {MOST_CURVES}, got {len(curves)}: more curves cannot be read.")
+    check_adds(curves)
     if len({item.neighbours for item in curves}) > 1:
         raise ParameterError("guarantees must speak of the same neighbours to be compared.")
     return sorted(curves, key=lambda item: item.epsilon)

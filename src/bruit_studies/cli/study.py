@@ -180,6 +180,17 @@ def report(
     console.note(f"page: {path}")
 
 
+def deployments(
+    name: Annotated[str | None, typer.Argument(help="One of them, as in chrome, for its law and sources.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Show who used differential privacy where, and the ε that it really has, computed from the published law."""
+    from bruit_studies import deployments as known
+
+    table = known.overview() if name is None else known.find(name).table()
+    console.print_json(table.to_json()) if as_json else console.show(table)
+
+
 def _chosen(names: list[str], everything: bool) -> list[Study]:
     if everything == bool(names):
         raise ParameterError("Name the studies to run, or give --all; bruit study list shows them.")
@@ -291,5 +302,6 @@ app = typer.Typer(
 )
 app.command("list")(ended(list_studies))
 app.command("show", short_help="Show a claim, or those of a study, and the verdict.")(ended(show))
-app.command("run")(ended(run))
+app.command("run", short_help="Run studies; an interrupted one is continued.")(ended(run))
+app.command("deployments", short_help="Show who used this where, and its real ε.")(ended(deployments))
 app.command("report", short_help="Make one page of results, with the verdict on each claim.")(ended(report))

@@ -1,0 +1,343 @@
+"""Deployments: who collected or published with differential privacy, with which law, and what ε that really is.
+
+A deployment is written in the terms of this library. Its law and its ε are computed by the mechanisms of the library
+from the published parameters. Each fact has a source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from bruit import _checks
+from bruit.errors import ParameterError
+from bruit.numbers import Duchi
+from bruit.open_answers import RAPPOR
+from bruit.oracles import UnaryEncoding
+from bruit.privacy import zcdp
+from bruit.tables import Column, Table
+
+
+class Fact(NamedTuple):
+    """A line of what a deployment does: of what, and the number; a text where there is none."""
+
+    what: str
+    number: float | str
+
+
+class Citation(NamedTuple):
+    """Where a fact stands."""
+
+    text: str
+    link: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deployment:
+    """A use of differential privacy by an organisation.
+
+    Parameters
+    ----------
+    name
+        The name that the command takes.
+    who, years, purpose
+        The organisation, when, and what was collected or published.
+    stated
+        The ε that was stated, and of what.
+    here
+        What it is in the terms of this library.
+    law
+        How likely each message is, from the mechanism of the library with the published parameters; empty where no law
+        was published.
+    losses
+        The ε of more and more of what it sends or publishes about a person.
+    remarks
+        What these numbers leave out.
+    sources
+        Where the facts stand.
+    """
+
+    name: str
+    who: str
+    years: str
+    purpose: str
+    stated: str
+    here: str
+    law: Callable[[], list[Fact]]
+    losses: Callable[[], list[Fact]]
+    remarks: tuple[str, ...]
+    sources: tuple[Citation, ...]
+
+    def table(self) -> Table:
+        """The law and the losses, with remarks and sources below."""
+        law, losses = self.law(), self.losses()
+        rows = [*(("law", *fact) for fact in law), *(("ε", *fact) for fact in losses)]
+        columns = [
+            Column("kind", [kind for kind, _, _ in rows], kind="label", write=str),
+            Column("of", [what for _, what, _ in rows], kind="text", write=str),
+            Column("value", [value for _, _, value in rows], write=_written),
+        ]
+        sources = [f"source: {source.text}. {source.link}" for source in self.sources]
+        notes = [f"here: {self.here}", f"stated: {self.stated}", *self.remarks, *sources]
+        return Table(f"{self.who}, {self.years}: {self.purpose}", columns, notes)
+
+
+def find(name: str) -> Deployment:
+    """The deployment of a name, in any case."""
+    known = {deployment.name: deployment for deployment in DEPLOYMENTS}
+    if not isinstance(name, str) or name.strip().lower() not in known:
+        near = _of_firm(name, known) or _checks.suggestion(str(name), list(known))
+        raise ParameterError(f"There is no deployment {name!r}.{near} The deployments are {', '.join(known)}.")
+    return known[name.strip().lower()]
+
+
+def _of_firm(name: Any, known: dict[str, Deployment]) -> str:
+    """The deployment of a firm that was named in place of it, as a suggestion."""
+    firm = str(name).strip().lower()
+    near = next((other for other, deployment in known.items() if firm and firm in deployment.who.lower()), None)
+    return "" if near is None else f" Did you mean {near!r}?"
+
+
+def overview() -> Table:
+    """All deployments: what each states, and the ε that this library computes for the least and the most it tells."""
+    ends = [deployment.losses() for deployment in DEPLOYMENTS]
+    columns = [
+        Column("name", [deployment.name for deployment in DEPLOYMENTS], kind="label", write=str),
+        Column("who", [f"{deployment.who}, {deployment.years}" for deployment in DEPLOYMENTS], kind="text", write=str),
+        Column("least", [losses[0].number for losses in ends], "smallest ε", write=_written),
+        Column("most", [losses[-1].number for losses in ends], "largest ε", write=_written),
+        Column("of", [losses[-1].what for losses in ends], "what the largest is for", kind="text", write=str),
+    ]
+    return Table("", columns, ["bruit study deployments NAME shows a law, all its ε, and the sources."])
+
+
+def _written(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value:.4g}"
+
+
+# Chrome: RAPPOR with Bloom filters.
+
+
+def _rappor() -> RAPPOR:
+    return RAPPOR.as_published(f=0.5, p=0.25, q=0.75, bits=128, hashes=2, cohorts=128)
+
+
+def _chrome_law() -> list[Fact]:
+    steps = _rappor().steps
+    return _bit_facts(float(steps.p), float(steps.q))
+
+
+def _chrome_losses() -> list[Fact]:
+    design = _rappor()
+    counts = {1: "one report", 2: "two reports", 48: "a day of reports, one each half hour, of one home page"}
+    facts = [Fact(what, design.after(rounds).epsilon) for rounds, what in counts.items()]
+    return [*facts, Fact("all reports of one home page", design.guarantees["epoch"].epsilon)]
+
+
+def _bit_facts(own: float, other: float) -> list[Fact]:
+    return [
+        Fact("a bit of the own value is reported as 1", own),
+        Fact("any other bit is reported as 1", other),
+    ]
+
+
+# Apple: symmetric unary encoding over a hashed vector, renewed every day.
+
+_EMOJI = 4.0
+_SIERRA_DAY = 16.0
+
+
+def _emoji() -> UnaryEncoding:
+    return UnaryEncoding(epsilon=_EMOJI, kind="SUE", k=1024)
+
+
+def _apple_losses() -> list[Fact]:
+    return [
+        Fact("a day of Health types (stated)", 2.0),
+        Fact("a day of emoji", _emoji().epsilon),
+        Fact("a day of the four features of macOS 10.12 (stated, at most)", _SIERRA_DAY),
+        Fact("30 days at 16 a day", 30 * _SIERRA_DAY),
+    ]
+
+
+# Microsoft: Duchi's mechanism for a counter.
+
+_SIX_HOURS = 1.672
+
+
+def _counter() -> Duchi:
+    return Duchi(epsilon=_SIX_HOURS, bounds=(0, 21_600))
+
+
+def _microsoft_law() -> list[Fact]:
+    lowest, highest = (_counter().law.row(cell) for cell in (0, _counter().cells - 1))
+    return [
+        Fact("an app that was not used is reported as 1", float(lowest[1])),
+        Fact("an app that was used all the time is reported as 1", float(highest[1])),
+    ]
+
+
+def _microsoft_losses() -> list[Fact]:
+    epsilon = _counter().guarantee.epsilon
+    return [Fact("one report, of six hours", epsilon), Fact("the four reports of a day, at most", 4 * epsilon)]
+
+
+# The census of the United States: discrete Gaussian noise.
+
+_PERSONS, _UNITS, _DELTA = 17.14, 2.47, 1e-10
+
+
+def _census_rho() -> tuple[float, float]:
+    persons, units = (zcdp.epsilon_to_rho(epsilon, _DELTA) for epsilon in (_PERSONS, _UNITS))
+    return persons, units
+
+
+def _census_law() -> list[Fact]:
+    persons, units = _census_rho()
+    return [
+        Fact("ρ of the tables of persons, for their ε", persons),
+        Fact("ρ of the tables of housing units, for their ε", units),
+    ]
+
+
+def _census_losses() -> list[Fact]:
+    return [
+        Fact("tables of housing units, δ = 10⁻¹⁰ (stated)", _UNITS),
+        Fact("tables of persons, δ = 10⁻¹⁰ (stated)", _PERSONS),
+        Fact("persons and housing units together, δ = 10⁻¹⁰", zcdp.rho_to_epsilon(sum(_census_rho()), _DELTA)),
+    ]
+
+
+def _nothing() -> list[Fact]:
+    return []
+
+
+_LIST = Citation(
+    "D. Desfontaines, A list of real-world uses of differential privacy",
+    "https://desfontain.es/blog/real-world-differential-privacy.html",
+)
+
+#: The deployments, oldest first.
+DEPLOYMENTS: tuple[Deployment, ...] = (
+    Deployment(
+        name="flux-vision",
+        who="Orange, Flux Vision",
+        years="since 2013",
+        purpose="how many mobile phones are in a place, stay there and move between places",
+        stated="none",
+        here="none: counts of at least 20 phones are shown, and no noise is described",
+        law=_nothing,
+        losses=lambda: [Fact("all that is published", "not stated")],
+        remarks=(
+            "A least count is no differential privacy: where exact counts are shown, 20 phones are told from 19 for "
+            "certain. bruit release --count adds noise, and bruit release --by COLUMN hides small groups by a noisy "
+            "threshold.",
+        ),
+        sources=(
+            Citation(
+                "Orange, Population Density Data, questions and answers",
+                "https://developer.orange.com/apis/population-density-data/faq",
+            ),
+        ),
+    ),
+    Deployment(
+        name="chrome",
+        who="Google, Chrome",
+        years="from 2014",
+        purpose="home pages and other settings of the browser (RAPPOR)",
+        stated="ε∞ follows from the published f, p and q",
+        here='bruit.open_answers.RAPPOR.as_published(f=0.5, p=0.25, q=0.75, bits=128, hashes=2, cohorts=128)',
+        law=_chrome_law,
+        losses=_chrome_losses,
+        remarks=(
+            "The memo was computed from a stored secret and the value: another home page had another memo. So each "
+            "page that a person ever had costs as much again.",
+            "The cohort is the same in all reports of a browser.",
+        ),
+        sources=(
+            Citation(
+                "Ú. Erlingsson, V. Pihur, A. Korolova, RAPPOR: randomized aggregatable privacy-preserving ordinal "
+                "response, CCS 2014",
+                "https://arxiv.org/abs/1407.6981",
+            ),
+            Citation(
+                "Chromium, RAPPOR, design document",
+                "https://www.chromium.org/developers/design-documents/rappor",
+            ),
+            Citation(
+                "Chromium, components/rappor/public/rappor_parameters.h and rappor_service.cc, 2014–2016",
+                "https://chromium.googlesource.com/chromium/src",
+            ),
+        ),
+    ),
+    Deployment(
+        name="apple",
+        who="Apple, iOS and macOS",
+        years="from 2016",
+        purpose="emoji, new words, searches, web pages that use much energy (CMS, HCMS)",
+        stated="ε = 4 a day for emoji, 2 for Health types, 8 to 16 for others",
+        here="bruit.oracle('SUE', epsilon=4, k=1024), of a hash of the value into 1024 bits",
+        law=lambda: _bit_facts(float(_emoji().law.p), float(_emoji().law.q)),
+        losses=_apple_losses,
+        remarks=(
+            "The budget was renewed every day: the ε of a person grows with every day.",
+            "For macOS 10.12 others read 1 or 2 for each report out of the program, and up to 16 for each day.",
+        ),
+        sources=(
+            Citation(
+                "Apple, Differential Privacy Team, Learning with privacy at scale, 2017",
+                "https://machinelearning.apple.com/research/learning-with-privacy-at-scale",
+            ),
+            Citation(
+                "J. Tang, A. Korolova, X. Bai, X. Wang, X. Wang, Privacy loss in Apple's implementation of "
+                "differential privacy on MacOS 10.12, 2017",
+                "https://arxiv.org/abs/1709.02753",
+            ),
+            _LIST,
+        ),
+    ),
+    Deployment(
+        name="windows",
+        who="Microsoft, Windows 10",
+        years="from 2017",
+        purpose="how long apps are used (1BitMean, dBitFlipPM)",
+        stated="ε = 1.672 in six hours",
+        here="bruit.numbers.Duchi(epsilon=1.672, bounds=(0, 21600)), bruit.collection.LongitudinalMean for its "
+        "memos, and bruit.oracles.DBitFlip for histograms",
+        law=_microsoft_law,
+        losses=_microsoft_losses,
+        remarks=("Memos make a counter that stays cost less than the sum. A counter that changes may cost it.",),
+        sources=(
+            Citation(
+                "B. Ding, J. Kulkarni, S. Yekhanin, Collecting telemetry data privately, NIPS 2017",
+                "https://arxiv.org/abs/1712.01524",
+            ),
+            _LIST,
+        ),
+    ),
+    Deployment(
+        name="census",
+        who="US Census Bureau, redistricting data of 2020",
+        years="2021",
+        purpose="counts of people and of housing units by place, age group, race and origin (TopDown)",
+        stated="ε = 17.14 for persons and 2.47 for housing units, at δ = 10⁻¹⁰",
+        here="discrete Gaussian noise under zCDP, as in bruit release --delta and bruit ledger new --zcdp",
+        law=_census_law,
+        losses=_census_losses,
+        remarks=(
+            "State totals and some other counts were published without noise: they are outside of ε.",
+            "Later publications of the same census add to it.",
+        ),
+        sources=(
+            Citation(
+                "J. M. Abowd et al., The 2020 Census Disclosure Avoidance System TopDown algorithm, Harvard Data "
+                "Science Review, 2022",
+                "https://hdsr.mitpress.mit.edu/pub/7evz361i",
+            ),
+            Citation("US Census Bureau, Census Bureau sets key parameters to protect privacy in 2020 Census results, "
+                   "9 June 2021", "https://www.census.gov/newsroom/press-releases/2021/2020-census-key-parameters.html"),
+            _LIST,
+        ),
+    ),
+)  # fmt: skip
