@@ -78,6 +78,8 @@ def cases() -> list[Case]:
     table += [_case(noise, "client", 64, ("diffprivlib",)) for noise in ("bounded Laplace", "staircase")]
     # k is the scale of the noise, and people are draws.
     table += [_case("discrete Laplace", "noise", k, ("OpenDP", "diffprivlib")) for k in (1, 100)]
+    # k is the number of bits of an answer. Half of the work is the same for any number of people, so it is a million.
+    table.append(_case("heavy hitters", "server", 48, (), n=1_000_000))
     # The time of a quantile is not in proportion to the number of people, so all get as many.
     table.append(_case("nine deciles", "release", 9, ("diffprivlib", "OpenDP", "PyDP"), n=1_000_000))
     return table

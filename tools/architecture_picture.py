@@ -34,7 +34,7 @@ PLACES = {
     "commands": ["cli bruit_studies publications figures", ". testing . ."],
     "applications": ["survey collector analysis learning", "sheets datasets audit attacks"],
     "designs": ["collection collection releases releases"],
-    "mechanisms": ["oracles numbers mechanism randomizer"],
+    "mechanisms": ["oracles numbers open_answers mechanism", "randomizer . . ."],
     "data": ["estimation domains engines engines", "cards . . ."],
     "foundations": [
         "laws kernels privacy privacy",

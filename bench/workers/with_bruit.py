@@ -18,7 +18,10 @@ from harness import Check, Job, Work
 
 import bruit
 import oracles
+from bruit.domains import OpenText
+from bruit.entropy import Words
 from bruit.numbers import BoundedLaplace, Number, Staircase
+from bruit.open_answers import HeavyHitters
 from bruit.releases import DiscreteLaplace
 
 
@@ -88,6 +91,22 @@ def records_server(job: Job, n: int) -> tuple[Work, Check]:
     return work, lambda frequencies: records.check_server(job, reports, frequencies)
 
 
+def heavy_hitters_server(job: Job, n: int) -> tuple[Work, Check]:
+    """Reports of random texts, of which one is that of a fifth of the people."""
+    design = HeavyHitters(job.epsilon, domain=OpenText(letters=job.k // 6))
+    letters = np.random.default_rng(grr.SEED).integers(1, 64, (n, job.k // 6))
+    codes = (letters << np.arange(job.k - 6, -1, -6)).sum(axis=1)
+    codes[: n // 5] = codes[0]
+    reports = design.randomize(codes, Words())
+    wanted = design.domain.text(int(codes[0]))
+
+    def check(texts: Any) -> None:
+        if wanted not in texts and n == job.n:
+            raise ValueError("The frequent answer is not certified.")
+
+    return lambda: design.estimate(reports).texts, check
+
+
 def _plan(job: Job) -> bruit.Plan:
     schema = {f"a{place}": bruit.Categories(k=job.k) for place in range(records.D)}
     return bruit.Plan(schema, job.epsilon, bruit.collection.Method.named(job.mechanism, published=True))
@@ -121,6 +140,7 @@ TABLE: dict[tuple[str, str], harness.Prepare] = {
     ("staircase", "client"): staircase_client,
     ("discrete Laplace", "noise"): laplace_noise,
     ("nine deciles", "release"): nine_deciles,
+    ("heavy hitters", "server"): heavy_hitters_server,
 }
 
 

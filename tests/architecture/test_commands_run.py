@@ -35,6 +35,7 @@ NOT_RUN = {
     "bruit study": "it takes minutes; tests/cli/test_study.py runs it",
     "bruit analyse compliance": "it needs the reports of two groups; tests/cli/test_analyse.py runs it",
     "bruit analyse regress reports.parquet --table": "it needs reports of a table; tests/cli/test_analyse.py runs it",
+    "bruit estimate why.parquet": "it takes seconds; tests/cli/test_open_question.py decodes shorter answers",
     "bruit release -": "it reads standard input",
     "bruit release nyc_green_taxi": "its file is large, and not kept",
 }
@@ -86,6 +87,8 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "zones.txt").write_text("\n".join(zones) + "\n")
     _write(folder / "monday.csv", ["visitor"], [[number] for number in range(120)])
     _write(folder / "answers.csv", ["smokes"], [["yes"], ["no"]] * 50)
+    _write(folder / "positions.csv", ["position"], [[number / 2] for number in range(100)])
+    _write(folder / "reasons.csv", ["why"], [["homework"], ["noise"]] * 50)
     names = ["news", "sport", "tech"]
     (folder / "pages.txt").write_text("\n".join(names) + "\n")
     views = {

@@ -31,7 +31,7 @@ ORDER: list[set[str]] = [
     {"engines"},
     {"randomizer"},
     {"mechanism"},
-    {"oracles", "numbers"},
+    {"oracles", "numbers", "open_answers"},
     {"collection", "releases"},
     {"sheets", "analysis"},
     {"learning", "attacks", "datasets", "survey"},

@@ -22,15 +22,16 @@ from forms import CANONICAL, JSON, TEXT, TOML, DocumentReader, Form, plain, writ
 
 from bruit import Plan, documents, numbers, oracles
 from bruit.cards import Card
-from bruit.collection import RSFD, RSRFD, SMP, SPL, TAB, LongitudinalMean, Repeat
+from bruit.collection import RSFD, RSRFD, SMP, SPL, TAB, LongitudinalMean, OpenQuestion, Repeat
 from bruit.collection.prior import read_prior
-from bruit.domains import Bins, Categories, Dates, Grid, MultiChoice, Scale, Schema
+from bruit.domains import Bins, Categories, Dates, Grid, MultiChoice, OpenText, Scale, Schema
 from bruit.domains.declare import number_question, question
 from bruit.domains.schema import Attribute, domain_from_dict
 from bruit.engines.parquet import metadata_of
 from bruit.errors import BruitError
 from bruit.estimation import Tally
-from bruit.oracles import LongitudinalHashing, Memory, Repeated
+from bruit.open_answers import RAPPOR, HashedResponse, HeavyHitters
+from bruit.oracles import DBitFlip, LongitudinalHashing, Memory, Repeated
 from bruit.privacy import Guarantee, Ledger, SignedHead, create_keys
 from bruit.privacy.ledger import storage
 from bruit.publications import Publication, Published
@@ -62,6 +63,7 @@ from bruit.releases.draws import Draw, DrawnSums, Draws
 from bruit.releases.limits import LimitsGuide
 from bruit.releases.noise import DiscreteGaussian, DiscreteLaplace
 from bruit.survey import Survey
+from bruit.survey.open_plan import OpenPlan
 
 SCHEMA: dict[str, Any] = {
     "smokes": ["no", "yes"],
@@ -184,7 +186,7 @@ COVERS: dict[str, tuple[str, ...]] = {
     "study": ("bruit_studies/runner:StudyFolder.manifest",),
     "domain": (
         *("domains/bins:Bins.from_dict", "domains/categories:Categories.from_dict", "domains/choices:Chosen.from_dict"),
-        *("domains/dates:Dates.from_dict", "domains/grid:Grid.from_dict"),
+        *("domains/dates:Dates.from_dict", "domains/grid:Grid.from_dict", "domains/open_text:OpenText.from_dict"),
     ),
     "attribute": ("domains/schema:Attribute.from_dict",),
     "statistic": ("releases/statistic:Statistic.from_dict",),
@@ -193,8 +195,17 @@ COVERS: dict[str, tuple[str, ...]] = {
     "oracle": ("oracles/named:from_dict",),
     "repeated oracle": ("oracles/repeated:Repeated.from_dict",),
     "longitudinal hashing": ("oracles/longitudinal_hashing:LongitudinalHashing.from_dict",),
+    "bit flip": ("oracles/bit_flip:DBitFlip.from_dict",),
+    "RAPPOR": ("open_answers/rappor:RAPPOR.from_dict",),
+    "O-RR": ("open_answers/hashed_response:HashedResponse.from_dict",),
     "longitudinal mean": ("collection/longitudinal_mean:LongitudinalMean.from_dict",),
+    "open question": (
+        "collection/open_question:OpenQuestion.from_json",
+        "collection/files:is_open_question",
+        "open_answers/heavy_hitters:HeavyHitters.from_dict",
+    ),
     "number": ("numbers/named:from_dict",),
+    "plane": ("numbers/metric_plane:MetricPlane.from_dict",),
     "question": (),
     "number question": (),
 }
@@ -257,6 +268,7 @@ def plans() -> list[Plan]:
         Plan(SMALL | {"sex": ["F", "M"]}, 1.0, "SMP2[OUE]"),
         Plan(SMALL, 1.0, SPL("GRR", budgets={"smokes": 0.5, "age": 0.5})),
         Plan(SMALL, 1.0, SMP("GRR", weights={"smokes": 1, "age": 3})),
+        Plan(SMALL, 1.0, SMP("GRR", assign="rotation")),
         Plan(SMALL | {"pay": Grid(0, 9)}, 1.0, SMP(mechanisms={"pay": "hybrid", "age": "SS"})),
         Plan(SMALL, 1.0, RSFD(published=True)),
         tabled,
@@ -326,7 +338,7 @@ def _results() -> list[Results]:
 def _surveys() -> list[bytes]:
     from tests import surveys
 
-    own = (surveys.ALCOHOL, surveys.HEALTH, surveys.TABLES, surveys.MANY, surveys.ROUNDS)
+    own = (surveys.ALCOHOL, surveys.HEALTH, surveys.TABLES, surveys.MANY, surveys.ROUNDS, surveys.OPEN)
     return [survey.encode() for survey in own]
 
 
@@ -385,7 +397,7 @@ def _cards() -> list[bytes]:
     for plan in plans():
         with contextlib.suppress(BruitError):  # not every plan has one
             contents.append(plan.card().to_bytes())
-    return contents
+    return [*contents, OpenPlan("problem", HeavyHitters(2.0)).card().to_bytes()]
 
 
 def _with_draws(results: Results) -> Result:
@@ -402,7 +414,9 @@ def readers(folder: Path) -> dict[str, DocumentReader]:
     own, asked, results = plans(), releases(), _results()
     kept = [*_first(results), _with_draws(results[0])]
     linked = LongitudinalHashing(oracles.oracle("OLH", epsilon=1.0, k=4), 2.0)
+    flipped = DBitFlip(epsilon=1.0, held=2, buckets=3, k=5)
     thresholds = LongitudinalMean(numbers.Duchi(epsilon=1.0, bounds=(0.0, 10.0)), 2.0)
+    questions = [OpenQuestion("why", HeavyHitters(2.0)), OpenQuestion("x", HeavyHitters(1, domain=OpenText(letters=3)))]
     panel = Repeated(oracles.oracle("GRR", epsilon=1.0, labels=["bus", "car", "bike"]), epoch=2.0)
     memory = Memory.create(folder / "memory.json", panel)
     memory.reports(["car", "bus"], ["Ada", "Bob"], epoch=0, round=1, rng=1)
@@ -435,10 +449,11 @@ def readers(folder: Path) -> dict[str, DocumentReader]:
     (language / "survey.toml").write_text('title = "T"\nlanguages = ["de"]\nepsilon = 1.0\n' + _ONE_QUESTION)
     texts = {"org.apache.spark.sql.parquet.row.metadata": {"type": "struct", "fields": [
         {"name": "a", "type": "integer", "metadata": {"bruit": "x"}}]}, "bruit": "x"}  # fmt: skip
-    domains = [attribute.domain for attribute in schema.values()]
+    domains = [*(attribute.domain for attribute in schema.values()), OpenText(letters=5)]
     statistics = [statistic for release in asked for statistic in release.statistics.values()]
     made = [oracles.oracle(name, epsilon=1.0, k=2 if name == "Warner" else 5) for name in oracles.NAMES]
     reals = [numbers.number(name, epsilon=1.0, bounds=(0.0, 1.0), cells=8) for name in numbers.NAMES]
+    plane = numbers.MetricPlane(epsilon=1.0, x=(0, 5), y=(0, 4), unit="km")
     return {
         "plan": DocumentReader(_of_bytes(Plan.from_json), _sealed(own), JSON),
         "card": DocumentReader(_of_bytes(Card.from_bytes), _cards(), CANONICAL),
@@ -473,12 +488,21 @@ def readers(folder: Path) -> dict[str, DocumentReader]:
         "attribute": DocumentReader(_of_dict(Attribute.from_dict), _bodies(schema.values()), JSON),
         "statistic": DocumentReader(_of_dict(Statistic.from_dict), _bodies(statistics), JSON),
         "person": DocumentReader(_of_dict(Person.from_dict), _bodies([Person("a", rows=3, groups=2)]), JSON),
-        "guarantee": DocumentReader(_of_dict(Guarantee.from_dict), _bodies([small.guarantee]), JSON),
+        "guarantee": DocumentReader(_of_dict(Guarantee.from_dict), _bodies([small.guarantee, plane.metric]), JSON),
         "oracle": DocumentReader(_of_dict(oracles.from_dict), _bodies(made), JSON),
         "repeated oracle": DocumentReader(_of_dict(Repeated.from_dict), _bodies([panel]), JSON),
         "longitudinal hashing": DocumentReader(_of_dict(LongitudinalHashing.from_dict), _bodies([linked]), JSON),
+        "bit flip": DocumentReader(_of_dict(DBitFlip.from_dict), _bodies([flipped]), JSON),
+        "O-RR": DocumentReader(_of_dict(HashedResponse.from_dict), _bodies([HashedResponse(epsilon=1.0)]), JSON),
+        "RAPPOR": DocumentReader(
+            _of_dict(RAPPOR.from_dict),
+            _bodies([RAPPOR(epsilon=1.0, epoch_epsilon=2.0), RAPPOR.as_published(f=0.5, p=0.5, q=0.75)]),
+            JSON,
+        ),
         "longitudinal mean": DocumentReader(_of_dict(LongitudinalMean.from_dict), _bodies([thresholds]), JSON),
+        "open question": DocumentReader(_of_bytes(OpenQuestion.from_json), _sealed(questions), JSON),
         "number": DocumentReader(_of_dict(numbers.from_dict), _bodies(reals), JSON),
+        "plane": DocumentReader(_of_dict(numbers.MetricPlane.from_dict), _bodies([plane]), JSON),
         "question": DocumentReader(
             _of_text(question),
             [b"smokes=no,yes", b"age=17..90", b"share=0..1:0.01", b"a=0..1/12", b"when=2023-01-01..2023-12-31/month",

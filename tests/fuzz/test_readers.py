@@ -33,7 +33,7 @@ from bruit.releases import Count, Histogram, Mean, Median, Release, Result, Resu
 sys.path.insert(0, str(Path(__file__).parent))
 from mutations import changed_bytes, changed_document, changed_settings, changes, other_columns
 
-from ..surveys import ALCOHOL, opened_in
+from ..surveys import ALCOHOL, OPEN, opened_in
 
 FEW, MANY = 100, 3000
 #: The longest that one read may take, of contents that are all small; the machine may be busy.
@@ -107,7 +107,7 @@ def _readers(folder: Path) -> dict[str, Reader]:
             (changed_document, changed_bytes),
         ),
         "ledger": Reader(lambda path: Ledger.open(path).entries, [book.read_bytes()]),
-        "survey": Reader(_survey, [ALCOHOL.encode()], (changed_settings, changed_bytes), ".toml"),
+        "survey": Reader(_survey, [ALCOHOL.encode(), OPEN.encode()], (changed_settings, changed_bytes), ".toml"),
         "codes in text": Reader(_codes, [b"Email,Code\na@x,G2J8-SWVV-EKZP\n"], ending=".csv"),
         "codes in a workbook": Reader(_codes, [_workbook(folder)], ending=".xlsx"),
         "table of CSV": Reader(lambda path: tables.publish(tables.fold(path), rng=1), [_csv(ROWS)], ending=".csv"),

@@ -57,7 +57,13 @@ KINDS = (oracles.Oracle.kinds, numbers.Number.kinds)
 METHODS = [
     *oracles.NAMES,
     *numbers.NAMES,
-    *(f"{method.kind}[{base}]" for method in (SPL, SMP, RSFD, RSRFD) for base in method.bases(*KINDS)),
+    # ε per distance is for one attribute.
+    *(
+        f"{method.kind}[{base}]"
+        for method in (SPL, SMP, RSFD, RSRFD)
+        for base in method.bases(*KINDS)
+        if base != "metric"
+    ),
 ]
 
 

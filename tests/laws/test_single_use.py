@@ -20,10 +20,11 @@ from hypothesis import given, settings
 from sklearn.dummy import DummyClassifier
 
 from bruit import attacks, audit, engines, learning, numbers, oracles, releases, testing
-from bruit.collection import RSRFD, LongitudinalMean, Plan, Repeat
+from bruit.collection import RSRFD, SMP, LongitudinalMean, OpenQuestion, Plan, Repeat
 from bruit.domains import Categories, Grid
 from bruit.entropy import Entropy, Words
 from bruit.errors import RandomnessError
+from bruit.open_answers import RAPPOR, HeavyHitters
 from bruit.privacy import Ledger
 from bruit.publications import Publication, Request, publish
 from bruit.releases import (
@@ -40,6 +41,9 @@ from bruit.testing import single_use
 
 SCHEMA = {"a": ["0", "1", "2"], "b": Categories(labels=("x", "y"), missing="category"), "c": Grid(0, 9)}
 CATEGORIES = {"a": ["0", "1", "2"], "b": ["x", "y"]}
+COHORTS, ANSWERS = RAPPOR(epsilon=1.0, epoch_epsilon=2.0, bits=16), ["noise", "bus", "noise"] * 4
+COHORT_MEMOS = COHORTS.memoize(ANSWERS)
+WHY, REASONS = OpenQuestion("why", HeavyHitters(2.0)), {"why": np.array(["noise", "bus", "noise"])}
 PRIOR = {"a": [0.5, 0.3, 0.2], "b": [0.5, 0.5]}
 
 PLANS = [
@@ -47,6 +51,7 @@ PLANS = [
     Plan({"c": Grid(0, 9)}, 1.0, "piecewise"),
     Plan(SCHEMA, 2.0, "SPL[GRR]"),
     Plan(SCHEMA, 2.0, "SMP[OLH]"),
+    Plan(CATEGORIES, 2.0, SMP("OUE", assign="rotation")),
     Plan(CATEGORIES, 2.0, "RS+FD[GRR]"),
     Plan(CATEGORIES, 2.0, "RS+FD[OUE-z]"),
     Plan(CATEGORIES, 2.0, RSRFD(prior=PRIOR)),
@@ -61,7 +66,7 @@ SESSIONS = [
 ]
 
 
-@pytest.mark.audit("RS+FD[OUE-z]-2", "RS+RFD[ADP]-2", "SMP[OLH]-3", "SPL[GRR]-3", "piecewise-1")
+@pytest.mark.audit("RS+FD[OUE-z]-2", "RS+RFD[ADP]-2", "SMP[OLH]-3", "SMP[OUE]-2", "SPL[GRR]-3", "piecewise-1")
 @pytest.mark.parametrize("plan", PLANS, ids=lambda plan: f"{plan.method}-{len(plan.schema)}")
 def test_a_plan_uses_words_once(plan: Plan) -> None:
     assert testing.check_single_use(plan) is None
@@ -75,7 +80,7 @@ def test_a_noise_uses_words_once(noise: Any) -> None:
 def test_every_public_noise_and_every_method_of_a_plan_is_checked() -> None:
     public = {item for item in vars(releases).values() if inspect.isclass(item) and issubclass(item, releases.Noise)}
     assert {type(noise) for noise in NOISES} == public - {releases.Noise}
-    assert {type(plan.design).__name__ for plan in PLANS} == {"Single", "Split", "Sample", "Fake"}
+    assert {type(plan.design).__name__ for plan in PLANS} == {"Single", "Split", "Sample", "Rotation", "Fake"}
 
 
 @pytest.mark.parametrize("design", SESSIONS, ids=["plain", "monotone", "several"])
@@ -118,8 +123,11 @@ PANEL = oracles.Repeated(GRR, 2.0)
 MEMOS = PANEL.memoize(CODES)
 LINKED = oracles.LongitudinalHashing(oracles.oracle("OLH", epsilon=1.0, k=4), 2.0)
 LINKED_PEOPLE = LINKED.start(20)
+FLIPPED = oracles.DBitFlip(epsilon=1.0, held=2, k=4)
 THRESHOLDS = LongitudinalMean(numbers.Duchi(epsilon=1.0, bounds=(0.0, 10.0)), 2.0)
 THRESHOLD_PEOPLE = THRESHOLDS.start(20)
+TOWN = numbers.MetricPlane(epsilon=0.1, x=(0, 100), y=(0, 100))
+TOWN_CODES = TOWN.encode(np.stack([AGES, AGES], axis=1))
 FOLDER = tempfile.TemporaryDirectory()
 MEMORY = oracles.Memory.create(f"{FOLDER.name}/memory", PANEL)
 
@@ -237,11 +245,28 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
     "oracles.longitudinal_hashing.LongitudinalHashing.report": lambda e: LINKED.report(
         LINKED.select(LINKED_PEOPLE, LINKED.encode(CODES)), words_of(e)
     ),
+    "oracles.bit_flip.DBitFlip.report": lambda e: FLIPPED.report(
+        FLIPPED.select(FLIPPED.start(20, rng=e), FLIPPED.encode(CODES)), words_of(e)
+    ),
+    "oracles.bit_flip.DBitFlip.randomize": lambda e: FLIPPED.randomize(FLIPPED.encode(CODES), words_of(e)),
+    "numbers.metric_plane.MetricPlane.randomize": lambda e: TOWN.randomize(TOWN_CODES, words_of(e)),
     "collection.longitudinal_mean.LongitudinalMean.report": lambda e: THRESHOLDS.report(
         THRESHOLDS.select(THRESHOLD_PEOPLE, THRESHOLDS.encode(AGES)), words_of(e)
     ),
     "oracles.memory.Memory.report": lambda e: MEMORY.report(1, round=MEMORY.rounds(), rng=e),
     "oracles.memory.Memory.reports": lambda e: MEMORY.reports([1], ["a"], round=MEMORY.rounds(person="a"), rng=e),
+    "collection.open_question.OpenQuestion.privatize": lambda e: WHY.privatize(REASONS, rng=e),
+    "collection.open_question.OpenQuestion.randomize": lambda e: WHY.randomize(WHY.encode(REASONS), words_of(e)),
+    "open_answers.heavy_hitters.HeavyHitters.privatize": lambda e: WHY.mechanism.privatize(REASONS["why"], rng=e),
+    "open_answers.heavy_hitters.HeavyHitters.randomize": lambda e: WHY.mechanism.randomize(
+        WHY.encode(REASONS), words_of(e)
+    ),
+    "open_answers.rappor.RAPPOR.memoize": lambda e: COHORTS.memoize(ANSWERS, rng=e),
+    "open_answers.rappor.RAPPOR.remember": lambda e: COHORTS.remember(COHORTS.encode(ANSWERS), words_of(e)),
+    "open_answers.rappor.RAPPOR.answer": lambda e: COHORTS.answer(COHORT_MEMOS, rng=e),
+    "open_answers.rappor.RAPPOR.report": lambda e: COHORTS.report(COHORT_MEMOS, words_of(e)),
+    "open_answers.cohorts.CohortMechanism.randomize": lambda e: COHORTS.randomize(COHORTS.encode(ANSWERS), words_of(e)),
+    "open_answers.cohorts.CohortMechanism.simulate": lambda e: COHORTS.simulate({"noise": 20, "bus": 5}, rng=e),
     "collection.panel.Panel.memoize": lambda e: ROUNDS.panel.memoize(TABLE, rng=e),
     "collection.panel.Panel.answer": lambda e: ROUNDS.panel.answer(ROUND_MEMOS, rng=e),
     "collection.panel.Panel.remember": lambda e: ROUNDS.panel.remember(ROUNDS.encode(TABLE), words_of(e)),
@@ -317,6 +342,7 @@ CALLS: dict[str, Callable[[Entropy], Any]] = {
 #: They take a seed, and nothing else.
 SEEDS_ONLY = {"attacks.risks.risks"}
 PACKAGES = ("entropy", "privacy", "domains", "estimation", "engines", "mechanism", "oracles", "numbers", "collection")
+PACKAGES += ("open_answers",)
 PACKAGES += ("releases", "learning", "attacks", "datasets", "audit", "figures", "publications")
 RANDOMNESS = {"rng", "entropy", "words", "random_state"}
 

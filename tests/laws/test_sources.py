@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from bruit import Categories, Grid, Plan, engines, numbers, oracles, testing
-from bruit.collection import METHODS, RSFD, RSRFD
+from bruit.collection import METHODS, RSFD, RSRFD, SMP
 from bruit.domains.domain import DictionaryColumn
 from bruit.errors import DataError
 from bruit.numbers import BoundedLaplace, Number
@@ -63,7 +63,8 @@ def _plans() -> list[Plan]:
     several += [Plan(AS_CATEGORIES, 3.0, f"TAB[{base}]") for base in ("ADP", "OUE")]
     several += [Plan(SCHEMA, 6.0, f"SMP2[{base}]") for base in ("ADP", "OUE")]
     single = [Plan({"x": SCHEMA[name]}, 1.0) for name in SCHEMA]
-    return [*several, *single, Plan({"x": Grid(0, 9, missing="drop")}, 1.0, "hybrid")]
+    rotated = Plan(SCHEMA, 6.0, SMP("ADP", assign="rotation"))
+    return [*several, *single, Plan({"x": Grid(0, 9, missing="drop")}, 1.0, "hybrid"), rotated]
 
 
 def _sizes(schema: dict[str, Any]) -> dict[str, int]:

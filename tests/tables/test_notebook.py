@@ -18,11 +18,12 @@ from sklearn.base import BaseEstimator
 
 import bruit
 from bruit import Grid, Guarantee, Plan, Schema, datasets, learning, releases
-from bruit.collection import LongitudinalMean, Repeat, compare
+from bruit.collection import LongitudinalMean, OpenQuestion, Repeat, compare
 from bruit.domains import Attribute
 from bruit.learning import search_cost
-from bruit.numbers import BoundedLaplace, Duchi, Hybrid, Piecewise, SquareWave, Staircase
-from bruit.oracles import LongitudinalHashing, Repeated
+from bruit.numbers import BoundedLaplace, Duchi, Hybrid, MetricNumber, MetricPlane, Piecewise, SquareWave, Staircase
+from bruit.open_answers import RAPPOR, HashedResponse, HeavyHitters
+from bruit.oracles import DBitFlip, LongitudinalHashing, Repeated
 from bruit.tables import Described, Table, Tabular
 from bruit.tables.facts import facts_table
 
@@ -31,8 +32,8 @@ HOSTILE = "<script>alert(1)</script>"
 #: Packages whose values people meet; engines, cards, laws, sheets and tables have none, and others are no library.
 PACKAGES = (
     "bruit", "bruit.analysis", "bruit.attacks", "bruit.audit", "bruit.collection", "bruit.datasets", "bruit.domains",
-    "bruit.estimation", "bruit.learning", "bruit.numbers", "bruit.oracles", "bruit.privacy", "bruit.publications",
-    "bruit.releases",
+    "bruit.estimation", "bruit.learning", "bruit.numbers", "bruit.open_answers", "bruit.oracles", "bruit.privacy",
+    "bruit.publications", "bruit.releases",
 )  # fmt: skip
 _ROW = "a row of a table that has HTML"
 _PART = "a part of a schema, which has HTML; its repr is one line"
@@ -54,13 +55,14 @@ PLAIN = {
     "Booking": "a ledger as one release gets it", "Part": "a ledger as one release gets it",
     "Parts": "a ledger as one release gets it",
     "Attribute": _PART, "Bins": _PART, "Categories": _PART, "MultiChoice": _PART, "Chosen": _PART, "Dates": _PART,
-    "Grid": _PART, "Interval": _PART, "Policy": _PART, "Scale": _PART,
+    "Grid": _PART, "Interval": _PART, "OpenText": _PART, "Policy": _PART, "Scale": _PART,
     "SupportModel": _INSIDE, "ExclusiveSupportModel": _INSIDE, "ChoiceLaw": _INSIDE, "FirstAboveLaw": _INSIDE,
     "NamedLaw": _INSIDE, "SumLaw": _INSIDE, "TreeLaw": _INSIDE, "DiscreteGaussian": _INSIDE, "StaircaseNoise": _INSIDE,
     "DiscreteLaplace": _INSIDE, "SelectionNoise": _INSIDE, "LengthFunction": _INSIDE, "Stretch": _INSIDE,
     "Exponential": _INSIDE,
     "AboveThreshold": "one line; what it publishes has HTML", "Person": "two words in a release",
     "GroupAnswers": "answers by group, each of which has HTML",
+    "OpenReports": "one line says how many reports there are",
     "NoGroups": _INSIDE, "DeclaredGroups": _INSIDE, "SelectedGroups": _INSIDE,
     "AboveThresholdSession": "one line says its state", "ContinualSeries": "one line says its state; totals have HTML",
     "ContinualCount": "the design of a series, in one line", "LimitsGuide": "one line; what it chooses has HTML",
@@ -144,6 +146,11 @@ def estimate() -> Any:
     return oracle.estimate(oracle.simulate([50, 30, 20], rng=1))
 
 
+def candidates() -> Any:
+    design = RAPPOR(epsilon=1.0, epoch_epsilon=2.0)
+    return design.estimate(design.simulate({HOSTILE: 50, "b": 30}, rng=1), [HOSTILE, "c"])
+
+
 def fitted() -> Any:
     return learning.NaiveBayes(1.0, bounds=(0, 1), classes=[HOSTILE, "b"], rng=1).fit(X, np.where(Y, "b", HOSTILE))
 
@@ -165,10 +172,17 @@ SAMPLES: dict[str, Callable[[], Any]] = {
     },
     **{
         f"number {kind.__name__}": lambda kind=kind: kind(epsilon=1.0, bounds=(0.0, 100.0))
-        for kind in (BoundedLaplace, Staircase, Duchi, Piecewise, Hybrid, SquareWave)
+        for kind in (BoundedLaplace, Staircase, Duchi, Piecewise, Hybrid, SquareWave, MetricNumber)
     },
     "panel": lambda: Repeated(bruit.oracle("GRR", epsilon=1.0, labels=LABELS), epoch=2.0),
     "longitudinal hashing": lambda: LongitudinalHashing(bruit.oracle("OLH", epsilon=1.0, labels=LABELS), 2.0),
+    "bit flip": lambda: DBitFlip(epsilon=1.0, held=2, labels=LABELS),
+    "heavy hitters": lambda: HeavyHitters(epsilon=1.0),
+    "open question": lambda: OpenQuestion(HOSTILE, HeavyHitters(epsilon=1.0)),
+    "RAPPOR": lambda: RAPPOR(epsilon=1.0, epoch_epsilon=2.0),
+    "O-RR": lambda: HashedResponse(epsilon=1.0),
+    "candidates": candidates,
+    "plane": lambda: MetricPlane(epsilon=1.0, x=(0, 12), y=(0, 9), unit="km"),
     "longitudinal mean": lambda: LongitudinalMean(Duchi(epsilon=1.0, bounds=(0, 24)), 2.0),
     "plan": lambda: Plan({HOSTILE: LABELS, "age": Grid(18, 90)}, epsilon=1.0, public={f"in {HOSTILE}": LABELS}),
     "plan of rounds": lambda: Plan({HOSTILE: LABELS}, epsilon=1.0, repeat=Repeat(3, epoch_epsilon=2.0)),
