@@ -112,7 +112,8 @@ def test_an_engine_that_is_killed_draws_nothing_again(engine, moment, start, one
     if is_code:
         assert browser.wait(CODE) == code
         return
-    browser.text(SENT if moment == "unsent" else browsers.ALREADY)
+    # Firefox reopens the tab of a crash: it may send what was drawn before this tab asks, which then says so.
+    browser.text(browsers.ALREADY, *([SENT] if moment == "unsent" else []))
     assert len(collector.bodies) >= (2 if moment == "unsent" else 1)
     assert len({*collector.bodies}) == 1
     browser.close()
