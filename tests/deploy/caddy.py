@@ -97,20 +97,21 @@ def behind_caddy(folder: Path, collector: int) -> Iterator[Caddy]:
         caddy.close()
 
 
-def without_home() -> list[str]:
-    """Words for bwrap: a home that has nothing but the Python and the clone of the tests, as under ProtectHome."""
-    home = Path.home()
-    words = ["--perms", "0755", "--tmpfs", str(home)]
-    for path in sorted({Path(sys.base_prefix), Path(sys.prefix), ROOT}):
-        if path.is_relative_to(home):
-            folders = [parent for parent in reversed(path.parents) if parent.is_relative_to(home) and parent != home]
-            words += [word for folder in folders for word in ("--perms", "0755", "--dir", str(folder))]
-            words += ["--ro-bind", str(path), str(path)]
+def without(*hidden: Path) -> list[str]:
+    """Words for bwrap: folders that have nothing but the Python and the clone of the tests, where those are in them."""
+    words: list[str] = []
+    for hide in hidden:
+        words += ["--perms", "0755", "--tmpfs", str(hide)]
+        for path in sorted({Path(sys.base_prefix), Path(sys.prefix), ROOT}):
+            if path.is_relative_to(hide):
+                folders = [parent for parent in reversed(path.parents) if parent.is_relative_to(hide)]
+                words += [word for folder in folders[1:] for word in ("--perms", "0755", "--dir", str(folder))]
+                words += ["--ro-bind", str(path), str(path)]
     return words
 
 
 def restricted(command: list[str], folder: Path) -> list[str]:
-    """A command as the unit would run it: another user, nothing to write to but two folders, no capabilities.
+    """A command as the unit would run it: another user, no home, two folders to write to, no capabilities.
 
     The environment of the tests stands where the unit expects its own.
     """
@@ -124,7 +125,7 @@ def restricted(command: list[str], folder: Path) -> list[str]:
     return [
         str(BUBBLEWRAP), "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--clearenv",
         "--setenv", "PATH", "/usr/bin:/bin", *environment,
-        "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", *without_home(),
+        "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", *without(Path("/tmp"), Path.home()),
         "--tmpfs", "/opt", "--ro-bind", sys.prefix, "/opt/bruit",
         "--tmpfs", "/var/lib", "--bind", str(folders["state"]), "/var/lib/bruit",
         "--tmpfs", "/var/cache", "--bind", str(folders["cache"]), "/var/cache/bruit", "--remount-ro", "/opt",

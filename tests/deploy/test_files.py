@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ import typer
 from bruit.cli.app import app
 
 from ..surveys import ALCOHOL
-from .caddy import BUBBLEWRAP, CADDY, DEPLOY, unit, unit_command, without_home
+from .caddy import BUBBLEWRAP, CADDY, DEPLOY, unit, unit_command, without
 
 needs_caddy = pytest.mark.skipif(CADDY is None, reason="Caddy is not on PATH (on Debian: caddy)")
 ANALYZE = shutil.which("systemd-analyze")
@@ -165,7 +166,7 @@ def test_the_script_for_debian_ends_with_a_link_and_files_in_their_places(tmp_pa
             "--bind", str(etc), "/etc", "--tmpfs", "/var/lib", "--tmpfs", "/var/cache", "--tmpfs", "/var/log",
             "--tmpfs", "/mnt", "--ro-bind", str(clone), "/mnt/clone", "--bind", str(calls), "/mnt/calls",
             "--tmpfs", "/opt", "--perms", "0755", "--dir", "/opt/bruit", "--ro-bind", str(programs), "/opt/bruit/bin",
-            *without_home(), "--tmpfs", "/tmp",
+            *without(Path.home(), Path("/tmp")),
             "--setenv", "PATH", "/opt/bruit/bin:/usr/sbin:/usr/bin:/sbin:/bin",
             "sh", "/mnt/clone/deploy/debian.sh", "/mnt/clone/class.toml",
         ],
