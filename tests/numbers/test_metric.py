@@ -88,6 +88,53 @@ def test_decimals_half_way_between_two_points_are_not_placed_farther_apart_than_
     assert (far - near).max() > without
 
 
+BOUNDS = [
+    *[(-3, 20), (-20, 0), (-180, 180), (-1000.0, 1000.0), (-0.5, 19.5)],
+    *[(0, 20), (17, 90), (0.25, 30.25), (-7.1, 4.9)],
+]
+
+
+def pairs_a_distance_apart(design, distance):
+    """Numbers a few floats from a half of a cell or of a unit, each with the greatest float that is no farther away."""
+    cells = design.points[:-1]
+    near = [cells + 0.5, cells + 2.0**-33]
+    for direction in (-np.inf, np.inf):
+        values = near[:2]
+        for _ in range(6):
+            values = [np.nextafter(own, direction) for own in values]
+            near += values
+    first = np.concatenate([*near, design.points])
+    second = first + distance
+    pairs = zip(first.tolist(), second.tolist(), strict=True)
+    farther = [Fraction(b) - Fraction(a) > Fraction(distance) for a, b in pairs]
+    second = np.where(farther, np.nextafter(second, -np.inf), second)
+    inside = (first >= design.bounds[0]) & (second <= design.bounds[1])
+    return first[inside], second[inside]
+
+
+@pytest.mark.parametrize("rounding", ["nearest", "stochastic"])
+@pytest.mark.parametrize("bounds", BOUNDS, ids=repr)
+def test_floats_are_not_placed_farther_apart_than_is_counted(bounds, rounding):
+    """As `encode` places them, and not as the formula would."""
+    cells = int(bounds[1] - bounds[0]) + 1
+    design = MetricNumber(epsilon=1.0, bounds=bounds, cells=cells, rounding=rounding)
+    unit = 1 if rounding == "nearest" else 2**32
+    for distance in (1.0, 2.0, 5.0, 0.75):
+        first, second = pairs_a_distance_apart(design, distance)
+        assert len(first) > 20
+        apart = design.encode(second).astype(np.int64) - design.encode(first).astype(np.int64)
+        assert apart.max() <= design.cells_in(distance) * unit
+        assert apart.max() > (math.floor(distance) - 1) * unit
+
+
+def test_a_difference_of_floats_places_two_numbers_a_radius_apart_in_cells_two_apart():
+    """The control: what a grid that begins below zero must not do."""
+    first, second = 0.5 - 2.0**-51, 1.5 - 2.0**-51
+    assert Fraction(second) - Fraction(first) == 1
+    assert math.floor(second + 3 + 0.5) - math.floor(first + 3 + 0.5) == 2
+    assert MetricNumber(epsilon=1.0, bounds=(-3, 20)).encode([first, second]).tolist() == [3, 4]
+
+
 @pytest.mark.parametrize("rounding", ["nearest", "stochastic"])
 def test_answers_between_two_points_keep_the_promise(rounding):
     """Answers at most a radius apart: mixtures of rows, enumerated in fifths of a cell."""
@@ -112,7 +159,7 @@ def test_the_mean_is_unbiased_for_every_cell_and_varies_no_more_than_the_noise(d
     missed = np.abs(channel @ design.message_scores - design.points)
     assert missed.max() < 1e-9 * (design.bounds[1] - design.bounds[0])
     cells = design.radius / float(design.domain.step)
-    counted = cells if design.domain.step == 1 else min(math.ceil(cells) + 1, design.cells - 1)
+    counted = cells if design.domain.is_whole else min(math.ceil(cells) + 1, design.cells - 1)
     assert design.worst_variance <= 2 * (float(design.domain.step) * counted / design.epsilon) ** 2
 
 

@@ -144,6 +144,21 @@ def test_places_between_points_are_within_epsilon_times_their_distance(radius):
     assert not holds_between(Steep(epsilon=0.7, x=(0, 2), y=(0, 2)))
 
 
+def test_places_less_than_a_unit_apart_are_within_the_stated_epsilon():
+    """A coordinate is rounded to 2⁻³² of a cell, so that two places hardly apart may differ by a whole unit."""
+    design = MetricPlane(epsilon=1.0, x=(0, 3), y=(0, 3), unit="km")
+    first, second = 2.0**-33 - 2.0**-60, 2.0**-33
+    codes = design.encode([(first, first), (second, second)])
+    assert codes.tolist() == [[0, 0], [1, 1]]
+    rows = design.axes["x"].matrix()
+    part = Fraction(1, 2**32)
+    mixed = [(1 - part) * a + part * b for a, b in zip(rows[0], rows[1], strict=True)]
+    worst = max(max(a / b, b / a) for a, b in zip(rows[0], mixed, strict=True)) ** 2
+    distance = 2**0.5 * 2.0**-60
+    assert worst.numerator <= exp_floor(design.at(distance).epsilon, worst.denominator)
+    assert worst.numerator > exp_floor(distance * (1 + 1e-9), worst.denominator)  # what the distance alone would allow
+
+
 def test_reports_follow_the_law():
     design = DESIGNS[0]
     place, n = (1, 2), 40_000

@@ -135,6 +135,16 @@ class Grid(Domain):
         return (Fraction(self.high) - Fraction(self.low)) / self.width
 
     @property
+    def is_whole(self) -> bool:
+        """Whether the points are whole numbers one apart: numbers are then placed without any rounding of floats."""
+        return self.step == 1 and float(self.low).is_integer()
+
+    @property
+    def rounds_differences(self) -> bool:
+        """Whether that takes care: from a bound below zero the difference of a number near zero is rounded."""
+        return self.low < 0 and self.is_whole
+
+    @property
     def first(self) -> int:
         """Which multiple of the step the first point is, to the nearest."""
         return round(Fraction(self.low) / self.step)
@@ -188,6 +198,9 @@ class Grid(Domain):
 
     def place(self, values: NDArray[Any]) -> NDArray[Any]:
         """The nearest point of each number. Halves go up: a cell does not depend on parity as in banker's rounding."""
+        if self.rounds_differences:
+            below = np.floor(values)
+            return np.asarray(below - self.low + (values - below >= 0.5))
         places = (values - self.low) / float(self.step)
         places += 0.5
         whole: NDArray[np.float64] = np.floor(places, out=places)

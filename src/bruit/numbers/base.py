@@ -365,7 +365,11 @@ def _positions(grid: Grid, values: Any) -> Codes:
     """Where each number lies, in units of 2⁻³² of a cell."""
     numbers = grid.admit(values).values
     parts = float(1 << _PARTS)
-    return np.floor((numbers - grid.low) / float(grid.step) * parts + 0.5).astype(np.uint64)
+    if not grid.rounds_differences:
+        return np.floor((numbers - grid.low) / float(grid.step) * parts + 0.5).astype(np.uint64)
+    below = np.floor(numbers)
+    between = np.floor((numbers - below) * parts + 0.5)
+    return np.asarray((below - grid.low) * parts + between).astype(np.uint64)
 
 
 def _rounded(positions: Codes, entropy: Entropy) -> Codes:

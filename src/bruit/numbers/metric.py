@@ -45,8 +45,8 @@ class MetricNumber(OnTheGrid):
     `metric`: ε between numbers at most `radius` apart, and `at` for another distance: the largest ratio of adjacent
     rows, one cell after another. **It protects nearby numbers from each other only, and repeated reports average out.**
     `guarantee` is the ordinary ε-LDP between any two numbers (neighbours ``"value"``), exact for the whole width of the
-    bounds: far larger, and what adds up. Distances are those of the numbers themselves. Where the points of the grid
-    are not whole numbers, one cell more is counted, because a float half-way between two points may be put on either.
+    bounds: far larger, and what adds up. Distances are those of the numbers themselves. Unless the points of the grid
+    are whole numbers, one cell more is counted, because a float half-way between two points may be put on either.
     ``metric.proof.md`` has the argument.
 
     Error
@@ -117,9 +117,9 @@ class MetricNumber(OnTheGrid):
 
     def cells_in(self, distance: float) -> int:
         """How many cells two numbers that far apart may be apart at most, in the decimals that people write."""
-        # A step of one places floats exactly; others put a number half-way between two points on either of them.
+        # Whole points place floats exactly; others put a number half-way between two points on either of them.
         between = self._cells_between(distance)
-        return between if self.domain.step == 1 else min(between + 1, self.cells - 1)
+        return between if self.domain.is_whole else min(between + 1, self.cells - 1)
 
     def _cells_between(self, distance: float) -> int:
         """How many cells the distance has, begun ones included."""

@@ -42,8 +42,10 @@ from bruit.randomizer import Randomizer
 from bruit.rounding import above, log_ceiling
 from bruit.tables.facts import Described
 
-#: The share of ε/√2 that is used: what is left covers the roundings of logarithms and weights.
-_ROOM = 1 - 2.0**-32
+#: By how many cells two positions may be farther apart than the coordinates: units of 2⁻³² are rounded to.
+_OFF = Fraction(1, 2**31)
+#: The share of ε/√2 that is used: what is left covers that, and the roundings of logarithms and weights.
+_ROOM = 1 - 2.0**-30
 #: Each axis has a part of ε, and a limit of its own.
 LEAST_EPSILON = 0.002
 #: The most points of the plane: a tally counts each.
@@ -76,7 +78,8 @@ class MetricPlane(Described, Randomizer):
     Guarantee
     ---------
     `metric`: ε between any two places at most `radius` apart, and in proportion for other distances (`at`). A place is
-    put on one of the four points of the grid around it, by chance, and ε counts that. **It protects nearby places from
+    put on one of the four points of the grid around it, by chance, and ε counts that. A distance counts as 2⁻³¹ of a
+    cell more along each axis, because coordinates are rounded to such parts. **It protects nearby places from
     each other only, and repeated reports average out.** `guarantee` is the ordinary ε-LDP between any two places,
     exact, and what adds up. ``metric_plane.proof.md`` has the argument.
 
@@ -148,9 +151,12 @@ class MetricPlane(Described, Randomizer):
 
     def at(self, distance: float) -> Guarantee:
         """What is promised of two places at most this far apart."""
-        slope = max(_slope(axis) for axis in self.axes.values())
+        axes = self.axes.values()
+        slope = max(_slope(axis) for axis in axes)
         steps = as_written(_checks.positive(distance=distance)) / as_written(self.radius)
-        epsilon = min(_root_above(2 * (slope * steps) ** 2), self.guarantee.epsilon)
+        off = _OFF * sum(axis.law.step_ratio - 1 for axis in axes)
+        apart = Fraction(_root_above(2 * (slope * steps) ** 2))
+        epsilon = min(above(apart + off), self.guarantee.epsilon)
         return Guarantee(epsilon=epsilon, neighbours=METRIC, radius=distance, unit=self.unit)
 
     @cached_property
