@@ -295,6 +295,21 @@ def test_what_an_earlier_round_estimated_is_a_prior_and_the_same_people_pay_for_
             assert abs(row["frequency"] - truth) < 5.5 * row["standard_error"]
 
 
+def test_estimates_of_two_plans_with_one_promise_are_not_taken_for_one_plan(run, people, tmp_path):
+    """The same people may have answered both: what they paid adds up."""
+    parts = []
+    for name, method in (("first", "SMP[OUE]"), ("second", "SMP[GRR]")):
+        run("plan", *DECLARED, "--base", "age=OUE", "-e", 0.5, "--method", method, "-o", f"{name}.json")
+        run("privatize", "p.csv", "--plan", f"{name}.json", "-o", f"{name}.parquet", "--seed", 3)
+        parts.append(run("estimate", f"{name}.parquet", "--json").json())
+    one, two = tmp_path / "one.json", tmp_path / "two.json"
+    one.write_text(json.dumps(parts[0]))
+    two.write_text(json.dumps([parts[0][0], *parts[1][1:]]))
+    plan = ("plan", *DECLARED, "-e", 1, "--method", "RS+RFD[GRR]")
+    assert "who was asked for the prior too: ε = 1.5" in run(*plan, "--prior", str(one)).out
+    assert "who was asked for the prior too: ε = 2.5" in run(*plan, "--prior", str(two)).out
+
+
 @pytest.mark.parametrize(
     ("text", "code", "message"),
     [

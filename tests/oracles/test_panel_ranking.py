@@ -17,7 +17,7 @@ def test_rows_have_the_variances_and_epsilons_of_the_protocols():
     for row in ranking:
         assert row.report_epsilon <= row.rounds_epsilon <= (row.epoch_epsilon or 5.0)
         assert row.stored_bytes == stored.get(row.name, 2)
-        assert (row.panel is None) == (row.changes == "one round only")
+        assert (row.panel is None) == ("here one round" in row.changes)
         assert (row.epoch_epsilon is None) == (row.changes == "follows them")
     assert ranking.best is ranking[0].panel
     assert rows["L-OSUE"].mean_variance == pytest.approx(1.46, abs=0.005)
@@ -27,7 +27,7 @@ def test_the_table_says_what_exact_calibration_saves_and_what_l_adp_takes():
     text = repr(choose_panel(50, 1.0, epoch_epsilon=2.0, rounds=12))
     assert max(map(len, text.splitlines())) <= 100
     assert "L-ADP takes L-OSUE" in text
-    assert " ".join(text.split()).count("tells 0.286 where 1 is allowed") == 1
+    assert " ".join(text.split()).count("tells 0.287 where 1 is allowed") == 1
     assert "0.038 of its variance" in " ".join(text.split())
     two_values = repr(choose_panel(2, 1.0, epoch_epsilon=2.0, rounds=2))
     assert "L-ADP takes L-GRR" in two_values

@@ -54,6 +54,9 @@ def test_documents_keep_the_distance_and_others_have_none():
         damaged = {key: value for key, value in NEARBY.to_dict().items() if key != name}
         with pytest.raises(FormatError, match="a radius and a unit"):
             Guarantee.from_dict(damaged)
+    for neighbours in ("value", "person"):
+        with pytest.raises(FormatError, match="a radius and a unit"):  # ε per km is no ε of any two answers
+            Guarantee.from_dict({**NEARBY.to_dict(), "neighbours": neighbours})
 
 
 @pytest.mark.parametrize(

@@ -269,9 +269,10 @@ def _print(tables: list[Table], *, rows: int, as_json: bool) -> None:
 
 def _document(plan: Plan, tables: list[Table]) -> str:
     """One document for a plan with one question, a list of them for one with several."""
-    promised = {"guarantee": plan.guarantee.to_dict()}
+    promised: dict[str, Any] = {"guarantee": plan.guarantee.to_dict()}
     if len(plan.schema) > 1:
         promised["guarantee_of_an_attribute"] = plan.guarantees["attribute"].to_dict()
+        promised["plan"] = plan.digest
     sealed = [replace(table, about={**table.about, **promised}).to_json() for table in tables]
     return sealed[0] if len(plan.schema) == 1 else "[\n" + ",\n".join(sealed) + "\n]"
 

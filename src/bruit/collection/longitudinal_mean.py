@@ -49,7 +49,8 @@ class LongitudinalMean(RefreshedBuckets):
     One report has the ε of the number. `after` gives what T reports tell of any two histories of numbers with the same
     times of reports: exact up to `exact_rounds`, else a bound. **It grows with every report.** `unchanged` gives the ε
     between two numbers that never change: at most `memo_epsilon`. `one_round` gives the ε of one answer among any
-    others. ``longitudinal_mean.proof.md`` has the argument. A report is one bit and links nothing.
+    others. ``longitudinal_mean.proof.md`` has the argument. A report is one bit and names nobody; many reports of one
+    person have the memo's bit more often, and that links them weakly.
 
     Error
     -----

@@ -231,9 +231,9 @@ def _prior_of(answers: list[Any], schema: Schema) -> Prior:
     if len(prior) < len(bodies) or not bodies:
         raise ParameterError("--prior must have one estimate of each attribute.")
     promised = [Guarantee.from_dict(body.get("guarantee")) for body in bodies]
-    # Estimates from one plan carry the guarantee of the whole plan; other ones add.
-    together = len(bodies) == 1 or all("guarantee_of_an_attribute" in body for body in bodies)
-    return Prior(prior, promised[0] if together and len(set(promised)) == 1 else sequential(promised))
+    # Estimates from one plan carry the guarantee of the whole plan, and its digest; other ones add.
+    plans = {str(body.get("plan", place)) for place, body in enumerate(bodies)}
+    return Prior(prior, promised[0] if len(plans) == 1 and len(set(promised)) == 1 else sequential(promised))
 
 
 def _shares(body: Mapping[str, Any], schema: Schema) -> list[float]:

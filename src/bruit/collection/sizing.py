@@ -69,7 +69,9 @@ class Sizing(Tabular):
                 write=digits(4),
             ),
         ]
-        title = f"{self.plan.method}: {counted(self.n, 'person')} at ε = {self.epsilon:g}"
+        nearby = metric_of(self.plan.mechanisms)
+        per = "" if nearby is None else nearby.per
+        title = f"{self.plan.method}: {counted(self.n, 'person')} at ε = {self.epsilon:g}{per}"
         about = {
             "unknown": self.unknown,
             "people": self.n,
@@ -77,8 +79,9 @@ class Sizing(Tabular):
             "level": self.level,
             "method": str(self.plan.method),
             "guarantee": self.plan.guarantee.to_dict(),
+            **({} if nearby is None else {"metric_guarantee": nearby.to_dict()}),
         }
-        promised = in_lines(self.plan.guarantee, metric_of(self.plan.mechanisms))
+        promised = in_lines(self.plan.guarantee, nearby)
         notes = [f"looked for: {_WORDS[self.unknown]}", *few_people(self.plan, self.n), *promised]
         return Table(title, columns, notes, about, noun="attribute")
 

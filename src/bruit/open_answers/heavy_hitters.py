@@ -71,7 +71,8 @@ class HeavyHitters(Described):
     ---------
     One report has ε against any two texts. **A second report of a person costs ε again**: nothing is stored, and there
     are no rounds. A report's id is fresh and is drawn without a look at the text, and so are the hash function and the
-    group, which it decides. So it links nothing. ``heavy_hitters.proof.md`` has the argument.
+    group, which it decides. So it links nothing. With ``OpenText(missing="drop")`` the guarantee speaks of those who
+    answer: that somebody did not shows. ``heavy_hitters.proof.md`` has the argument.
 
     Error
     -----

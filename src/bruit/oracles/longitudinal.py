@@ -96,7 +96,7 @@ class Protocol(NamedTuple):
         if self.panel is not None:
             return self.panel.after(rounds)
         rounds = _checks.integer(low=1, high=ROUNDS_LIMIT, rounds=rounds)
-        if rounds == 1 or self.second is None:
+        if self.second is None:
             return self.oracle.guarantee
         return Guarantee(epsilon=log_ceiling(self.second.ratio(rounds)), neighbours="value")
 

@@ -2,8 +2,9 @@
 
 A memo is *stored*, never derived again: it is drawn from the value at the first report of an epoch and kept whatever
 the value becomes. It is on the disk before the first report leaves, and so is every report, so that a retry sends the
-same bytes. A reader of the file learns what all reports of its epochs could tell, and no more; still it is the
-person's own, and is written for its owner alone.
+same bytes. A reader of the file learns what all reports of its epochs could tell, and no more. Where a design follows
+changes, the file tells the value of nearly every round: it has the values, or the memos of all values beside the
+reports that show them. In any case it is the person's own, and is written for its owner alone.
 
 People are kept by the keys that `bruit.engines.identity` gives them, as in releases: one person there has
 one memo in an epoch here.
@@ -155,8 +156,8 @@ class Memory:
         ----------
         value
             The value of the person, or for a plan the record, as ``{"smokes": "yes"}``; looked at in the first report
-            of an epoch only, unless the design follows changes. Then the file also has the values themselves,
-            except for a `LongitudinalHashing` or `DBitFlip` design.
+            of an epoch only, unless the design follows changes. Then its reader learns the values:
+            it has them, or for `LongitudinalHashing`, `DBitFlip` and `LongitudinalMean` every memo and every report.
         round
             The number of the round: within the epoch, or for a plan counted from 1 through all epochs.
         epoch

@@ -14,8 +14,13 @@ from bruit.oracles.longitudinal import PANELS, Protocol, protocol
 from bruit.oracles.longitudinal_hashing import LongitudinalHashing
 from bruit.oracles.named import oracle
 from bruit.oracles.repeated import ROUNDS_LIMIT, Repeated
-from bruit.tables import Column, Table, counted, decimals, digits
+from bruit.tables import Column, Table, counted, digits, upwards
 
+#: What has no memo of an epoch, or is for a number, and so is no row.
+_APART = (
+    "dBitFlipPM (bruit.oracles.DBitFlip) and 1BitMean (bruit.collection.LongitudinalMean, for a number) are not among "
+    "these"
+)
 #: L-ADP is one of two others: it is no row, and a note says which.
 _ADAPTIVE = "L-ADP"
 
@@ -81,8 +86,8 @@ class PanelRanking(Ranking[PanelChoice]):
             Column("variance", self._field("variance"), "error of a round", write=digits(3)),
             Column("mean_variance", self._field("mean_variance"), "of the mean", write=digits(3)),
             Column("half_width", [_half_width(row) for row in self], hidden=True),
-            Column("report_epsilon", self._field("report_epsilon"), "ε of one", write=decimals(3)),
-            Column("rounds_epsilon", self._field("rounds_epsilon"), f"ε of {self.rounds}", write=decimals(3)),
+            Column("report_epsilon", self._field("report_epsilon"), "ε of one", write=upwards(3)),
+            Column("rounds_epsilon", self._field("rounds_epsilon"), f"ε of {self.rounds}", write=upwards(3)),
             Column("epoch_epsilon", self._field("epoch_epsilon"), "at most", write=_limit),
             Column("stored_bytes", self._field("stored_bytes"), "bytes kept"),
             Column("changes", self._field("changes"), "when values change", kind="text", write=str),
@@ -97,7 +102,7 @@ class PanelRanking(Ranking[PanelChoice]):
 
 
 def choose_panel(k: int, epsilon: float, n: int | None = None, *, epoch_epsilon: float, rounds: int) -> PanelRanking:
-    """Every published longitudinal protocol for k values, ranked by the variance of the mean over rounds.
+    """The longitudinal protocols of `PANELS` for k values, ranked by the variance of the mean over rounds.
 
     `choose` with rounds ranks all oracles with memos, also those without a published name: SS often has the least
     variance of a round.
@@ -152,12 +157,12 @@ def _weigh(name: str, design: Protocol, n: int, rounds: int) -> PanelChoice:
         rounds_epsilon=design.after(rounds).epsilon,
         epoch_epsilon=None if follows else design.memo.guarantee.epsilon,
         stored_bytes=float(getattr(design.panel, "stored_bytes", design.memo.report_bytes)),
-        changes="one round only" if design.panel is None else "follows them" if follows else "keeps the first value",
+        changes="follows them" if follows else "keeps the first value" + ("" if design.panel else "; here one round"),
     )
 
 
 def _limit(epsilon: float | None) -> str:
-    return "grows" if epsilon is None else f"{epsilon:.3f}"
+    return "grows" if epsilon is None else upwards(3)(epsilon)
 
 
 def _half_width(row: PanelChoice) -> float:
@@ -171,7 +176,7 @@ def _advice(rows: dict[str, PanelChoice]) -> list[str]:
     taken = "L-GRR" if direct is not None and direct.variance <= bits.variance else "L-OSUE"
     exact = {"L-GRR": "Repeated GRR", "LOLOHA": "LongitudinalHashing of OLH"}
     notes = [_saving(rows[name], bits, better) for name, better in exact.items() if name in rows]
-    return [f"{_ADAPTIVE} takes {taken} here", *filter(None, notes), *_claims(rows)]
+    return [f"{_ADAPTIVE} takes {taken} here", *filter(None, notes), *_claims(rows), _APART]
 
 
 def _saving(row: PanelChoice, bits: PanelChoice, better: str) -> str:
@@ -182,8 +187,8 @@ def _saving(row: PanelChoice, bits: PanelChoice, better: str) -> str:
     plain = oracle("GRR" if row.name == "L-GRR" else "OLH", epsilon=allowed, k=row.oracle.size)
     share = plain.typical_variance(0.0, 1) / row.oracle.typical_variance(0.0, 1)
     return (
-        f"one report of {row.name} tells {row.report_epsilon:.3f} where {allowed:.3g} is allowed; {better}, calibrated "
-        f"exactly, has {share:.2g} of its variance"
+        f"one report of {row.name} tells {upwards(3)(row.report_epsilon)} where {allowed:.3g} is allowed; {better}, "
+        f"calibrated exactly, has {share:.2g} of its variance in a round"
     )
 
 

@@ -155,13 +155,15 @@ class Guarantee(Described):
         """The inverse of `to_dict`."""
         rule = "A guarantee must have epsilon, delta and neighbours, and a metric one a radius and a unit."
         with translated((KeyError, TypeError, BruitError), lambda _: FormatError(rule)):
-            names = ("epsilon", "delta", "neighbours", *(("radius", "unit") if body["neighbours"] == METRIC else ()))
-            return cls(**{name: body[name] for name in names})
+            names = {"epsilon", "delta", "neighbours", *(("radius", "unit") if body["neighbours"] == METRIC else ())}
+            if set(body) != names:  # without its distance a metric guarantee would be an ordinary one
+                raise FormatError(rule)
+            return cls(**body)
 
     def _facts(self) -> dict[str, Any]:
         """For a notebook: ε, δ and neighbours, and what a belief of one half can become where that is stated."""
         belief = {} if self.delta else {"a belief of 50 % becomes at most": at_most(self.belief(0.5)[1])}
-        epsilon = f"{self.epsilon:.7g}{self._per}"
+        epsilon = f"{self.epsilon:.7g}{self.per}"
         limit = {"protects": NEARBY_ONLY} if self.neighbours == METRIC else {}
         return {"ε": epsilon, "δ": f"{self.delta:.3g}", "neighbours": self._meaning, **belief, **limit}
 
@@ -171,8 +173,8 @@ class Guarantee(Described):
         return f"{self.radius:.7g} {self.unit}".rstrip() if self.neighbours == METRIC else ""
 
     @property
-    def _per(self) -> str:
-        """Per which distance ε is."""
+    def per(self) -> str:
+        """Per which distance ε is, as in " per km"; nothing where no distance is spoken of."""
         if self.neighbours != METRIC:
             return ""
         return f" per {self.unit or 'unit'}" if self.radius == 1 else f" per {self.distance}"
@@ -189,7 +191,7 @@ class Guarantee(Described):
 
     def __str__(self) -> str:
         delta = f", δ = {self.delta:.3g}" if self.delta else ""
-        return f"ε = {self.epsilon:.7g}{self._per}{delta} ({self._meaning})"
+        return f"ε = {self.epsilon:.7g}{self.per}{delta} ({self._meaning})"
 
 
 def in_lines(guarantee: Guarantee, metric: Guarantee | None) -> list[str]:

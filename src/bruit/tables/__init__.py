@@ -21,6 +21,7 @@ from bruit.tables.text import (
     rounded,
     shown,
     typeset,
+    upwards,
     width,
     wrap,
 )
@@ -49,6 +50,7 @@ __all__ = [
     "rounded",
     "shown",
     "typeset",
+    "upwards",
     "width",
     "wrap",
     "write_cell",

@@ -244,6 +244,15 @@ def decimals(places: int) -> Callable[[Any], str]:
     return _or_pair(lambda value: f"{value:,.{places}f}")
 
 
+def upwards(places: int) -> Callable[[Any], str]:
+    """How to write a number that promises a limit: with this many decimals, the last one rounded up.
+
+    >>> upwards(3)(1.95905), upwards(3)(1.0), upwards(3)(1.0 + 1e-12)
+    ('1.960', '1.000', '1.000')
+    """
+    return lambda value: f"{math.ceil(value * 10**places - _HAIR) / 10**places:,.{places}f}"
+
+
 def digits(many: int) -> Callable[[Any], str]:
     """How to write numbers with this many significant digits, and pairs of them as the ends of an interval.
 
