@@ -10,7 +10,8 @@ import pytest
 from bruit import Plan
 from bruit.collection import OpenQuestion
 from bruit.domains import OpenText
-from bruit.errors import BruitError, DesignError, FormatError, MissingError, ParameterError
+from bruit.errors import BruitError, DataError, DesignError, FormatError, MissingError, ParameterError
+from bruit.estimation import Tally
 from bruit.open_answers import HeavyHitters, OpenReports
 from bruit.testing.hostile import LINES
 
@@ -24,6 +25,16 @@ def answers(tmp_path):
     rows = [("No", "yes", "la vie")[number % 3] for number in range(3000)]
     (tmp_path / "a.csv").write_text("id,why\n" + "".join(f"{place},{text}\n" for place, text in enumerate(rows)))
     return tmp_path / "a.csv"
+
+
+def test_a_tally_beside_reports_is_refused_with_what_to_name(tmp_path):
+    question = OpenQuestion("why", HeavyHitters(2.0))
+    question.privatize({"why": ["noise"] * 9}, to=tmp_path / "r.csv")
+    tally = Tally(design=question.digest, counts=np.zeros(0, np.int64), n=5)
+    (tmp_path / "t.json").write_text(tally.to_json())
+    for sources in ((tmp_path / "r.csv", tmp_path / "t.json"), (tmp_path / "t.json",)):
+        with pytest.raises(DataError, match="name the files of reports"):
+            question.gather(*sources)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

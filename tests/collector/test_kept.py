@@ -48,25 +48,49 @@ def cells(rows):
 def test_reports_come_back_from_their_counters_whatever_their_ids_are() -> None:
     generator = np.random.default_rng(1)
     ids = [0, 1, 2**63 - 1, 2**63, 2**64 - 1, *generator.integers(0, 2**64, 500, dtype=np.uint64).tolist()]
-    rows = np.array([(own, bucket) for own in ids for bucket in (0, 7, 255)] * 2, DTYPE)
-    back = reports(cells(rows))
+    rows = np.array([(own, bucket) for own in ids for bucket in (0, 7, 255)], DTYPE)
+    back = reports([(0, 1, REPORTS, len(rows)), *cells(rows)])
     assert back.tolist() == sorted(rows.tolist())
     assert all(0 <= cell < 2**63 and stratum >= FIRST for stratum, _, cell, _ in cells(rows))
 
 
 def test_the_counters_of_other_strata_are_no_reports() -> None:
-    assert reports([(0, 1, REPORTS, 7), (-1, 0, 2, 3)]).size == 0
+    assert reports([(0, 1, REPORTS, 0), (-1, 1, 0, 7), (-1, 0, 2, 3), (0, 1, 5, 9)]).size == 0
 
 
-@pytest.mark.parametrize("counter", [(FIRST + 512, 1, 0, 1), (FIRST, 1, REPORTS, 1)])
+@pytest.mark.parametrize("counter", [(FIRST + 512, 1, 0, 1), (FIRST, 1, REPORTS, 1), (FIRST, 77, 0, 1)])
 def test_a_counter_that_no_report_has_is_refused(counter) -> None:
     with pytest.raises(FormatError):
-        reports([counter])
+        reports([(0, 1, REPORTS, 1), counter])
+    assert reports([(0, 1, REPORTS, 1), (FIRST, 1, 0, 1)]).size == 1
 
 
-def test_a_counter_of_more_reports_than_fit_is_refused_before_room_is_made() -> None:
+@pytest.mark.parametrize("kept", [[], [(FIRST, 1, 0, 2**62)], [(FIRST, 1, 0, 1)], [(FIRST, 1, 0, 2)]])
+def test_a_store_with_more_or_fewer_reports_than_it_counted_is_refused_before_room_is_made(kept) -> None:
+    with pytest.raises(FormatError):
+        reports([(0, 1, REPORTS, 2), *kept])
+
+
+def test_more_reports_than_fit_are_refused(monkeypatch) -> None:
+    monkeypatch.setattr(kept_module, "MOST_CELLS", 1)
     with pytest.raises(LimitError):
-        reports([(FIRST, 1, 0, 2**62)])
+        reports([(0, 1, REPORTS, 2), (FIRST, 1, 0, 1), (FIRST, 1, 1, 1)])
+
+
+def test_a_second_report_with_a_known_id_is_refused_whatever_else_it_has(store, school) -> None:
+    """It would take the place of the first, or stand beside it in the number of answers and in nothing else."""
+    every = bodies(school, 40)
+    send(store, school, *every[:20])
+    before = sent(school, every)
+    for body in every:
+        own = school.survey.parse(body)
+        hint = own.columns["problem"]
+        bucket = f"{int(hint[16:], 16) ^ 1:02x}"
+        copy = own._replace(id=bytes(15) + body[-5:-4], columns={"problem": hint[:16] + bucket})
+        assert send(store, school, body, school.survey.body.fill(copy))[1] == Outcome.OTHER_BYTES
+    assert store.totals("school").answered == 40
+    store.close("school", whole=True)
+    assert reports(store.counters("school")).tolist() == before.tolist()
 
 
 def test_every_report_is_kept_once_and_a_retry_is_not(store, school) -> None:

@@ -32,7 +32,14 @@ def test_64_signs_fill_six_bits() -> None:
         ("x\u0304a", "xa"),
         ("ǿre", "øre"),
         ("ǽ", "ae"),
-        *((f"b{unseen}us", "bus") for unseen in "\u200b\u00ad\u200f\ufeff\ufe0f\u2060\U000e0041"),
+        ("bicycle", "bicycle ride"),
+        ("train à", "train à vapeur"),
+        ("\u3164" * 300 + "bus", "bus"),
+        (" " * 300 + "bus", "bus"),
+        *(
+            (f"b{unseen}us", "bus")
+            for unseen in "\u3164\uffa0\u2800\ufff9\U0001d173\u200b\u00ad\u200f\ufeff\ufe0f\u2060\U000e0041"
+        ),
         ("don‘t", "don't"),
         ("e\u200d\u0301t", "ét"),
         *((f"a{dash}b", "a-b") for dash in "‐‑‒–—−"),
@@ -51,7 +58,7 @@ def test_other_answers_are_other_codes(first: str, second: str) -> None:
 
 def test_every_sign_is_read_back() -> None:
     domain = OpenText(letters=1)
-    texts = [sign for sign in SIGNS[1:] if sign != " "]
+    texts = [sign for sign in SIGNS[2:] if sign != " "]
     assert domain.decode(domain.encode(texts)).tolist() == texts
 
 
@@ -63,8 +70,8 @@ def test_a_prefix_of_a_text_is_a_prefix_of_its_bits() -> None:
 
 def test_letters_of_other_scripts_are_one_sign() -> None:
     domain = OpenText()
-    assert domain.encode(["шум"]) == domain.encode(["дом"])
-    assert domain.decode(domain.encode(["шум"])).tolist() == ["���"]
+    assert domain.encode(["7 шум"]) == domain.encode(["7 дом"])
+    assert domain.decode(domain.encode(["7 шум"])).tolist() == ["7 ���"]
 
 
 def test_a_file_and_an_array_give_the_same_codes() -> None:
@@ -73,8 +80,10 @@ def test_a_file_and_an_array_give_the_same_codes() -> None:
     np.testing.assert_array_equal(domain.encode(stored), domain.encode(["a", "b", None, "a"]))
 
 
-@pytest.mark.parametrize("empty", [None, "", "   ", "\u200b", float("nan")])
-def test_a_text_without_a_letter_is_missing(empty: object) -> None:
+@pytest.mark.parametrize(
+    "empty", [None, "", "   ", "\u200b", "\u3164", "\u2800", float("nan"), "шум", "🚲", "قطار سريع", "�", " 🎉 🎉"]
+)
+def test_a_text_without_a_letter_that_counts_is_missing(empty: object) -> None:
     with pytest.raises(MissingError):
         OpenText().encode(["a", empty])
     assert OpenText(missing="drop").encode(["a", empty]).size == 1

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from bruit import Categories, Grid, Plan, engines, numbers, oracles, testing
-from bruit.collection import METHODS, RSFD, RSRFD, SMP
+from bruit.collection import METHODS, RSFD, RSRFD, SMP, OpenQuestion
 from bruit.domains.domain import DictionaryColumn
 from bruit.errors import DataError
 from bruit.numbers import BoundedLaplace, Number
+from bruit.open_answers import HeavyHitters
 from bruit.oracles import Oracle, RandomizedResponse
 from bruit.testing.sources import SOURCES
 
@@ -122,6 +123,25 @@ def test_a_table_of_ones_own_may_write_labels_in_another_form() -> None:
         return {"answer": (["café", "cafe\u0301", "the\u0301"] * n)[:n], "age": ([3.0, 4.0, 5.0] * n)[:n]}
 
     assert testing.check_sources(plan, people, n=50) == {}
+
+
+def _asked_in_files() -> list[Any]:
+    """A plan of one question for every mechanism, the plans above, and an open question."""
+    single: list[Any] = [
+        Plan({"answer": ["no", "yes"] if name == "Warner" else TEXTS}, 1.0, name) for name in oracles.NAMES
+    ]
+    single += [Plan({"age": Grid(0, 9)}, 1.0, name) for name in numbers.NAMES]
+    return [*single, *_plans(), OpenQuestion("why", HeavyHitters(2.0))]
+
+
+@pytest.mark.parametrize("design", _asked_in_files(), ids=lambda design: str(getattr(design, "method", "open")))
+def test_a_table_without_people_is_read_written_and_counted_in_files(design: Any, tmp_path: Path) -> None:
+    source = tmp_path / "people.csv"
+    source.write_text(",".join(design.schema) + "\n")
+    for ending in ("csv", "parquet"):
+        reports = tmp_path / f"reports.{ending}"
+        assert design.privatize(source, to=reports) == 0
+        assert (design.gather if isinstance(design, OpenQuestion) else design.tally)(reports).n == 0
 
 
 def test_every_public_mechanism_and_method_is_among_those_that_are_checked() -> None:

@@ -25,7 +25,7 @@ def small(epsilon=1.0, letters=1, kind=HeavyHitters):
 class Enumerated:
     """A design whose few messages are written down: the group, the bits of the word that count, and the bucket."""
 
-    gives, CODES = "frequency", (1, 4, 9, 40)
+    gives, CODES = "frequency", (3, 4, 9, 40)
 
     def __init__(self, design):
         self.design, self.size = design, len(self.CODES)
@@ -255,6 +255,8 @@ def test_codes_of_no_text_are_not_shown():
     assert design._is_text(0o1203)
     assert design._is_text(0o1200)
     assert not design._is_text(0o0012)
+    assert not design._is_text(0o1202)  # a space at the end
+    assert not design._is_text(0o0101)  # no letter that has a sign of its own
     assert not design._is_text(0)
 
 

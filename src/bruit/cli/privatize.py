@@ -260,16 +260,21 @@ def _plan(
 
 def _with_options(error: Exception, plan: Plan) -> BruitError:
     """The error about missing answers, with the options that help."""
+    from bruit.collection import OpenQuestion
     from bruit.domains.missing import REFUSED
 
     column = str(error).partition(REFUSED)[0]
+    rule = REFUSED
     if len(plan.schema) > 1:
         way_out = "Plan with --missing category to count them as answers of their own."
+    elif isinstance(plan, OpenQuestion):
+        rule = "Some answers are empty, or have no letter or digit of the Latin script among those that count."
+        way_out = "Add --missing drop to leave these people out."
     elif _only(plan).gives == "frequency":
         way_out = "Add --missing drop to leave these people out, or --missing category for an answer of their own."
     else:
         way_out = "Add --missing drop to leave these people out."
-    return MissingError(f"{column}{REFUSED} {way_out}")
+    return MissingError(f"{column}{rule} {way_out}")
 
 
 def _warn(output: Path, seed: int | None) -> None:

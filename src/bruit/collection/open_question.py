@@ -19,7 +19,15 @@ from bruit.domains.codes import Codes
 from bruit.engines.batch import clean_name
 from bruit.engines.sources import Source
 from bruit.entropy import Randomness, Words
-from bruit.errors import BruitError, DataTypeError, FormatError, ParameterError, ParameterTypeError, translated
+from bruit.errors import (
+    BruitError,
+    DataError,
+    DataTypeError,
+    FormatError,
+    ParameterError,
+    ParameterTypeError,
+    translated,
+)
 from bruit.laws import Form
 from bruit.open_answers import FrequentAnswers, HeavyHitters, OpenReports
 from bruit.privacy.guarantee import Guarantee
@@ -139,6 +147,8 @@ class OpenQuestion(Described):
         """The reports in files, each row one report or one refusal. A file named twice is an error."""
         if not more and files.is_table(source):
             return self.count(source)
+        if any(str(path).endswith(".json") for path in (source, *more)):
+            raise DataError("An open question has no tallies: name the files of reports.")
         reports: Any = files.tally(self, (source, *more), opened)
         return reports  # type: ignore[no-any-return] # what `count` gives, added up
 

@@ -3,7 +3,8 @@
 No tally says which texts people sent, so that the collector keeps the reports themselves. What it keeps is how often
 each possible report came: a histogram, in which an order of arrival has no place. Its cells are named by the report
 alone, which begins with a random id. They stand in strata behind the one of an open survey, whose other counter says
-how many reports there are. So they are counted, shown, closed, deleted and copied as all counters are.
+how many reports there are. So they are counted, shown, closed, deleted and copied as all counters are. A second report
+with an id is refused when it comes (`OpenSurvey.read`), so that each of these counters is 1.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.collector import rows
-from bruit.collector.store import MOST_CELLS, REPORTS
+from bruit.collector.store import MOST_CELLS, REPORTS, WHOLE
 from bruit.errors import LimitError
 
 __all__ = ["increments", "reports"]
@@ -25,6 +26,8 @@ __all__ = ["increments", "reports"]
 _CELL_BITS = 63
 #: The first stratum of reports, and the number of buckets that a report has room for.
 FIRST, _BUCKETS = 1, 256
+#: An open question is asked once.
+_ROUND = 1
 _DTYPE = np.dtype([("id", "<u8"), ("bucket", "u1")])
 
 
@@ -56,11 +59,19 @@ def reports(counters: Iterable[tuple[int, int, int, int]]) -> NDArray[Any]:
     counters
         Stratum, round, cell and count, as a store has them; others are left out.
     """
-    cells = [(*_report(stratum, cell), count) for stratum, _, cell, count in counters if stratum >= FIRST]
-    if sum(count for *_, count in cells) > MOST_CELLS:
+    kept, number = [], 0
+    for stratum, round_number, cell, count in counters:
+        if stratum >= FIRST:
+            kept.append(_report(stratum, cell))
+            if (round_number, count) != (_ROUND, 1):
+                raise rows.damaged("count")
+        elif stratum != WHOLE and cell == REPORTS:
+            number += count
+    if len(kept) != number:
+        raise rows.damaged("count")
+    if number > MOST_CELLS:
         raise LimitError(f"The store has more than {MOST_CELLS:,} reports of this open question.")
-    kept = np.array([(own, bucket) for own, bucket, _ in sorted(cells)], _DTYPE)
-    return np.repeat(kept, [count for *_, count in sorted(cells)])
+    return np.array(sorted(kept), _DTYPE)
 
 
 def _report(stratum: int, cell: int) -> tuple[int, int]:

@@ -99,7 +99,14 @@ class OpenSurvey:
             link = round_hash(report.link, report.round)
         else:
             link = link_hash(report.link) if self.opened.links else b""
-        return Arrival(report, StoredReport(_hash(report.id), _hash(body), link))
+        return Arrival(report, StoredReport(_hash(self._single(report)), _hash(body), link))
+
+    def _single(self, report: Report) -> bytes:
+        """What no two reports may have in common: the id; of a hint the id drawn with it, which is what is kept."""
+        if self.survey.open_question is None:
+            return report.id
+        hint = self.columns([report]).reports[self.survey.open_question.name]
+        return b"hint " + hint["id"].tobytes()
 
     def read_claim(self, body: bytes) -> StoredReport:
         """A body by which a device claims an epoch for its link; an error unless the page can have written it."""

@@ -2,8 +2,9 @@
 
 Two spellings of one answer are one code: case, accents that no sign stands for, what shows nothing, kinds of dashes and
 apostrophes, and spaces around and between words do not count. A code holds the first letters of the text, 6 bits each,
-the first letter highest. Longer texts that begin alike are one answer. So a prefix of a text is a prefix of the bits of
-its code.
+the first letter highest. Longer texts that begin alike are one answer, also where a word ends there. So a prefix of a
+text is a prefix of the bits of its code. Letters of other scripts and pictures have one sign together. A text of these
+alone says nothing, so it is missing.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ LETTER_BITS = 6
 MOST_LETTERS = 8
 #: What stands for each letter that has no sign of its own.
 OTHER_SIGN = "�"
+#: How many characters of a text are looked at: to put a long run of accents in order takes the square of its length.
+_LOOKED_AT = 200
 #: The sign of each of 64 numbers. The first ends a text, the second is every letter that has no sign of its own.
 SIGNS = "\0" + OTHER_SIGN + " abcdefghijklmnopqrstuvwxyz0123456789-'./&" + "àáâäçèéêëíîïñóôöùúûü"
 #: Letters that are written with others, apostrophes and dashes.
@@ -39,14 +42,16 @@ _SPELT_OUT = {
     **dict.fromkeys("\u02bc\u2018\u2019\u201b\u2032`", "'"),
     **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
 }
-#: What shows nothing: soft hyphens, joiners, marks of direction, variation selectors.
+#: What shows nothing: soft hyphens, joiners, fillers, marks of direction, variation selectors.
 _UNSEEN = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f"
-    "\ufeff\U000e0000-\U000e0fff]"
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 #: Accents that stand by themselves because no letter has them.
 _ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
 _CODE = {sign: code for code, sign in enumerate(SIGNS)}
+#: The signs that alone are no answer: a space, and letters without a sign of their own.
+_UNTOLD = {_CODE[OTHER_SIGN], _CODE[" "]}
 
 
 def normalised(text: str) -> str:
@@ -78,7 +83,8 @@ class OpenText(Domain):
     letters
         How many letters count, 8 at most. Texts that agree in them are one answer.
     missing
-        ``"refuse"`` or ``"drop"``. A text without a letter is missing.
+        ``"refuse"`` or ``"drop"``. A text is missing without a letter or digit of the Latin script among those that
+        count.
 
     Examples
     --------
@@ -91,7 +97,10 @@ class OpenText(Domain):
     """
 
     policies: ClassVar[tuple[Outside, ...]] = ("refuse",)
-    gaps: ClassVar[str] = 'Declare OpenText(missing="drop") to leave these people out.'
+    gaps: ClassVar[str] = (
+        "A text without a letter or digit of the Latin script is missing, too. Declare "
+        'OpenText(missing="drop") to leave these people out.'
+    )
 
     letters: int = MOST_LETTERS
 
@@ -136,9 +145,10 @@ class OpenText(Domain):
         return codes
 
     def code(self, text: str) -> int:
-        """The code of a text, −2 where it has no letter."""
-        signs = [_sign(letter) for letter in normalised(text)][: self.letters]
-        if not signs:
+        """The code of a text, −2 where no letter of it has a sign of its own."""
+        shown = _UNSEEN.sub("", text).lstrip()[:_LOOKED_AT]
+        signs = [_sign(letter) for letter in normalised(shown)[: self.letters].rstrip()]
+        if not set(signs) - _UNTOLD:
             return _ABSENT
         signs += [0] * (self.letters - len(signs))
         return sum(sign << LETTER_BITS * place for place, sign in enumerate(reversed(signs)))

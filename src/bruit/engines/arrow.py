@@ -303,9 +303,10 @@ def to_record_batch(columns: Batch, metadata: Mapping[str, str]) -> Any:
 
 def _array(values: NDArray[Any]) -> Any:
     if values.ndim == 1 and values.dtype.kind not in "iuf":
-        return pa.array(values)
+        return pa.array(values, None if values.size else pa.string())  # of no text there is no type
     kind = pa.from_numpy_dtype(values.dtype) if values.ndim == 1 else pa.binary(values.shape[1])
-    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])  # `pa.array` would load pandas
+    data = pa.py_buffer(values if values.size else b"")  # rows of bytes that are none have no layout
+    return pa.Array.from_buffers(kind, len(values), [None, data])  # `pa.array` would load pandas
 
 
 def reading(

@@ -11,9 +11,7 @@ because each report would have half of ε.
 
 from __future__ import annotations
 
-import itertools
 import math
-import operator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -25,7 +23,6 @@ from numpy.typing import NDArray
 from bruit import _checks, documents
 from bruit.domains import OpenText
 from bruit.domains.codes import Codes
-from bruit.domains.open_text import LETTER_BITS
 from bruit.engines import memory, report_parsing
 from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import BruitError, DataError, FormatError, LimitError, ParameterTypeError, translated
@@ -292,10 +289,8 @@ class HeavyHitters(Described):
         return codes[order], support[order]
 
     def _is_text(self, code: int) -> bool:
-        """Whether a code is one of texts: signs up to an end, and none after it."""
-        signs = [code >> place & (1 << LETTER_BITS) - 1 for place in range(0, self.domain.bits, LETTER_BITS)]
-        used = list(itertools.dropwhile(operator.not_, signs))
-        return bool(used) and all(used)
+        """Whether a code is that of some text: others have a sign after the end, or two spaces, or no letter."""
+        return self.domain.code(self.domain.text(code)) == code
 
     def _support(self, reports: NDArray[Any], prefixes: NDArray[np.uint64], table: NDArray[Any]) -> None:
         """Write how many reports support each code below four prefixes: a row per rest, a column per prefix."""

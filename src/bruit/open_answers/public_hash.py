@@ -1,10 +1,11 @@
 """The public hash of open answers: which cells of a cohort a text sets.
 
-A text is normalised, and its fingerprint is BLAKE2b of the whole of it in UTF-8: 8 bytes, with "bruit/text/1" for
-`person`. Each cohort has its own hash function of fingerprints: BLAKE2b of these 8 bytes, with the number of the
-cohort in 4 bytes as its key and "bruit/cohort/1" for `person`. Word j of the digest, modulo m − j, says which of the
-cells that are left is the next. All numbers have their least byte first. The functions are the same for everybody and
-part of the format of a report: they never change.
+A text is normalised, with at most 30 accents in a row, and its fingerprint is BLAKE2b of the whole of it in UTF-8:
+8 bytes, with "bruit/text/1" for `person`. Each cohort has its own hash function of fingerprints: BLAKE2b of these 8
+bytes, with the number of the cohort in 4 bytes as its key and "bruit/cohort/1" for `person`. Word j of the digest,
+modulo m − j, says which of the cells that are left is the next. All numbers have their least byte first. The functions
+are the same for everybody and part of the format of a report: they never change. Letters that a version of Unicode
+adds may be normalised in another way by an older Python.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit import _checks
 from bruit.domains.categories import spelling
 from bruit.domains.codes import Codes
 from bruit.domains.domain import column
@@ -40,7 +42,7 @@ def fingerprint(text: str) -> int:
     >>> hex(fingerprint("Bus")), fingerprint(" BUS ") == fingerprint("bus")
     ('0xd0af712a33b8d997', True)
     """
-    data = normalised(text).encode("utf-8", "surrogatepass")
+    data = normalised(_checks.with_few_marks(text)).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(data, digest_size=8, person=_TEXT).digest(), "little")
 
 
@@ -61,7 +63,7 @@ def _key(entry: Any) -> str:
 
 
 def _of(text: str) -> int:
-    if not normalised(text):
+    if not normalised(_checks.with_few_marks(text)):
         raise MissingError("Some values are missing or have no letter: leave these people out, or write a word for it.")
     return fingerprint(text)
 
