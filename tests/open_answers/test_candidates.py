@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import special
 
 import bruit
 from bruit.errors import LimitError, ParameterError
@@ -65,6 +66,31 @@ def test_a_frequent_text_that_is_not_listed_is_in_the_standard_errors() -> None:
     assert absent.var() < 1.5
     false = [bool((answer.p_values[2:] < 0.05).any()) for answer in answers]
     assert sum(false) <= 9, "a family-wise rate of .05 gives more than nine of thirty less than once in 10⁵"
+
+
+@pytest.mark.audit("CMS")
+@pytest.mark.parametrize(
+    "design",
+    [RAPPOR(epsilon=2.0, epoch_epsilon=4.0), RAPPOR.count_mean_sketch(epsilon=4.0, buckets=256)],
+    ids=["RAPPOR", "CMS"],
+)
+def test_candidates_that_share_cells_with_a_frequent_unlisted_text_are_not_named(design: RAPPOR) -> None:
+    """In the cohorts where they do, no number of people helps. A normal tail is the control that names them."""
+    runs, normal, false, covered = 30, 0, 0, 0
+    for run in range(runs):
+        people = {f"forgotten {run}": 400_000, **{f"listed {run} {place}": 100_000 for place in range(6)}}
+        names = [*list(people)[1:], *(f"absent {run} {place}" for place in range(100))]
+        answer = design.estimate(design.simulate(people, rng=run), names)
+        single = special.ndtr(-answer.frequency[6:] / answer.standard_error[6:])
+        normal += bool((single * len(names) < 0.05).any())
+        false += bool((answer.p_values[6:] < 0.05).any())
+        ends = answer.interval(simultaneous=True)
+        truth = np.repeat([0.1, 0.0], [6, 100])
+        covered += bool(((ends[:, 0] <= truth) & (truth <= ends[:, 1])).all())
+        assert (answer.p_values[:6] < 0.001).all()
+    assert normal >= 11, "the control"
+    assert false <= 10, "a family-wise rate of .05 gives more than ten of thirty less than once in 10⁶"
+    assert covered >= 20
 
 
 def test_p_values_and_simultaneous_intervals_are_for_the_whole_list() -> None:

@@ -288,10 +288,14 @@ def spelling(value: Any) -> str:
         return str(bool(value)).lower()
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise DataError("A whole number is too long to be an answer.")
     return str(value)
 
 
 _BOOLEANS = ("true", "false")
+#: The most bits of a whole number that is written as a text; Python itself refuses to write much longer ones.
+_MOST_BITS = 4096
 
 
 def _plain(numbers: NDArray[Any]) -> list[Any]:

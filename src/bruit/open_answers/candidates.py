@@ -6,6 +6,7 @@ columns less h/m: the column of unlisted texts is then zero, and their share is 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from bruit import _checks
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation.difference import p_text
 from bruit.estimation.intervals import wald
+from bruit.open_answers.null_distribution import NullDistribution
 from bruit.privacy.guarantee import Guarantee
 from bruit.tables import Column, Table, Tabular, counted, decimals, interval_of, label
 
@@ -78,7 +80,8 @@ class Fit(NamedTuple):
     """The shares of candidates and of all other texts, their standard errors, and how well they fit.
 
     `dispersion` is the mean squared residual in units of what noise explains. Where frequent texts are not listed it is
-    above 1, and the standard errors have its square root as a factor.
+    above 1, and the standard errors have its square root as a factor. A share is its `step` times a sum, which for a
+    text that nobody gave is distributed as `null` says.
     """
 
     frequency: Floats
@@ -86,6 +89,17 @@ class Fit(NamedTuple):
     unlisted: float
     unlisted_error: float
     dispersion: float
+    step: Floats
+    null: NullDistribution
+
+    def chances(self) -> Floats:
+        """For each candidate, how likely so large a share is where nobody gave it."""
+        return self.null.chance(self.frequency / self.step)
+
+    def reach(self, level: float) -> tuple[Floats, Floats]:
+        """How far the share of a text that nobody gave lies from zero, downwards and upwards, but for 1 − level."""
+        low, high = self.null.quantiles(1 - level)
+        return -low * self.step, high * self.step
 
 
 def fit(cells: CohortCounts, table: NDArray[np.int64]) -> Fit:
@@ -105,9 +119,10 @@ def fit(cells: CohortCounts, table: NDArray[np.int64]) -> Fit:
     dispersion = design.dispersion(frequency, possible)
     rows = np.vstack([design.weights, design.weights.sum(axis=0)])
     errors = np.sqrt(design.variances(rows, possible) * max(1.0, dispersion))
-    for part in (frequency, errors):
+    step, null = design.null(frequency)
+    for part in (frequency, errors, step):
         part.flags.writeable = False
-    return Fit(frequency, errors[:-1], 1.0 - float(frequency.sum()), float(errors[-1]), dispersion)
+    return Fit(frequency, errors[:-1], 1.0 - float(frequency.sum()), float(errors[-1]), dispersion, step, null)
 
 
 class _Design:
@@ -158,6 +173,18 @@ class _Design:
         leverage = np.einsum("vi,vi->i", self.columns, self.weights)
         expected = float((reported * (1 - reported) - leverage * explained)[known].sum()) / self.law.gap**2
         return float((self.people * residuals**2).sum()) / expected if expected > 0 else 1.0
+
+    def null(self, frequency: Floats) -> tuple[Floats, NullDistribution]:
+        """What each share is a multiple of, and how that is distributed for a text that nobody gave.
+
+        Candidates explain a part of what is random too: what is left over is as much larger as there are fewer cells.
+        """
+        cohorts = self.people.size // self.size
+        left = ((self.response - frequency @ self.columns) * self.people).reshape(cohorts, self.size)
+        free = cohorts * (self.size - 1)
+        scale = math.sqrt(free / max(1, free - len(frequency)))
+        step = (self.weights**2 * self.inverse).sum(axis=1)
+        return step, NullDistribution((left - left.mean(axis=1, keepdims=True)) * scale, self.law.hashes)
 
     def variances(self, rows: Floats, possible: Floats) -> Floats:
         """The variance of each row of weights times the responses, where people and cohorts are drawn."""
@@ -238,14 +265,17 @@ class CandidateEstimate(Tabular):
 
     @property
     def p_values(self) -> Floats:
-        """For each candidate, how likely so large a share is where nobody gives the answer: times their number."""
-        from scipy import special
+        """For each candidate, how likely so large a share is where nobody gives the answer: times their number.
 
-        single = special.ndtr(-self.frequency / self.standard_error)
-        return np.asarray(np.minimum(1.0, single * len(self.labels)))
+        The chance is over the cells that a hash gives to a text, whatever texts are not listed (`NullDistribution`).
+        """
+        return np.asarray(np.minimum(1.0, self.fitted.chances() * len(self.labels)))
 
     def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> Floats:
-        """Lower and upper ends, one row per candidate: the share ± z standard errors.
+        """Lower and upper ends, one row per candidate: the share ± z standard errors, or what chance cells may do.
+
+        The second is wider where a frequent text is not listed, and then downwards: candidates that share its cells
+        come out too high.
 
         Parameters
         ----------
@@ -256,7 +286,9 @@ class CandidateEstimate(Tabular):
         """
         _checks.probability(level=level)
         own_level = 1 - (1 - level) / len(self.labels) if simultaneous else level
-        return np.column_stack(wald(self.frequency, self.standard_error**2, own_level))
+        lower, upper = wald(self.frequency, self.standard_error**2, own_level)
+        down, up = self.fitted.reach(own_level)
+        return np.column_stack([np.minimum(lower, self.frequency - up), np.maximum(upper, self.frequency + down)])
 
     def table(self, level: float = 0.95, *, simultaneous: bool = False) -> Table:
         """Every candidate: columns label, frequency, standard_error, lower, upper and p_value.
