@@ -326,6 +326,7 @@ DEPLOYMENTS: tuple[Deployment, ...] = (
         law=_census_law,
         losses=_census_losses,
         remarks=(
+            "The sum of both, 19.61, is often quoted. Added as ρ they cost less, and that is shown here.",
             "State totals and some other counts were published without noise: they are outside of ε.",
             "Later publications of the same census add to it.",
         ),

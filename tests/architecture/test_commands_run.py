@@ -88,7 +88,8 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     _write(folder / "monday.csv", ["visitor"], [[number] for number in range(120)])
     _write(folder / "answers.csv", ["smokes"], [["yes"], ["no"]] * 50)
     _write(folder / "positions.csv", ["position"], [[number / 2] for number in range(100)])
-    _write(folder / "reasons.csv", ["why"], [["homework"], ["noise"]] * 50)
+    for name in ("reasons", "more"):
+        _write(folder / f"{name}.csv", ["why"], [["homework"], ["noise"]] * 50)
     names = ["news", "sport", "tech"]
     (folder / "pages.txt").write_text("\n".join(names) + "\n")
     views = {

@@ -23,7 +23,7 @@ from bruit.collection import criterion, document, files, groups, one, records, r
 from bruit.collection import panel as panels
 from bruit.collection.answers import Answers
 from bruit.collection.design import Answer, Design, Reports, Unit
-from bruit.collection.mechanisms import Mechanism
+from bruit.collection.mechanisms import Mechanism, metric_of
 from bruit.collection.method import DEFAULT, Method, Task
 from bruit.collection.panel import Panel, Repeat
 from bruit.collection.records import Records
@@ -550,13 +550,17 @@ class Plan(Randomizer, metaclass=_PlanType):
         if clear:
             sent = ["randomised"] * len(private) + ["in clear"] * len(clear)
             columns.append(Column("sent", sent, kind="text", write=str))
-        notes = [f"method: {self.method}", *(f"{unit}: {promise}" for unit, promise in self.guarantees.items())]
+        nearby = metric_of(self.mechanisms)
+        notes = [f"method: {self.method}", *([] if nearby is None else [f"nearby answers: {nearby}"])]
+        notes += [f"{unit}: {promise}" for unit, promise in self.guarantees.items()]
         return Table("Plan", columns, notes, noun="question")._repr_html_()
 
     def __repr__(self) -> str:
         questions = ", ".join(f"{name!r}" for name in self.schema)
         questions += f"; in clear {', '.join(map(repr, self.public))}" if self.public else ""
-        return f"Plan({questions}; {self.method}; person {self.guarantee}; attribute {self.guarantees['attribute']})"
+        nearby = metric_of(self.mechanisms)
+        promised = f"person {self.guarantee}; attribute {self.guarantees['attribute']}"
+        return f"Plan({questions}; {self.method}; {'' if nearby is None else f'nearby {nearby}; '}{promised})"
 
     @property
     def _panel(self) -> Panel | None:
