@@ -247,10 +247,10 @@ def decimals(places: int) -> Callable[[Any], str]:
 def upwards(places: int) -> Callable[[Any], str]:
     """How to write a number that promises a limit: with this many decimals, the last one rounded up.
 
-    >>> upwards(3)(1.95905), upwards(3)(1.0), upwards(3)(1.0 + 1e-12)
-    ('1.960', '1.000', '1.000')
+    >>> upwards(3)(1.95905), upwards(3)(1.0), upwards(3)(1.0 + 1e-12), upwards(3)(1.00001)
+    ('1.960', '1.000', '1.000', '1.001')
     """
-    return lambda value: f"{math.ceil(value * 10**places - _HAIR) / 10**places:,.{places}f}"
+    return lambda value: f"{math.ceil((value - _HAIR) * 10**places) / 10**places:,.{places}f}"
 
 
 def digits(many: int) -> Callable[[Any], str]:
