@@ -34,12 +34,13 @@ PLACES = {
     "commands": ["cli bruit_studies publications figures", ". testing . ."],
     "applications": ["survey collector analysis learning", "sheets datasets audit attacks"],
     "designs": ["collection collection releases releases"],
-    "mechanisms": ["oracles numbers open_answers mechanism", "randomizer . . ."],
+    "mechanisms": ["oracles numbers open_answers open_answers", "mechanism randomizer . ."],
     "data": ["estimation domains engines engines", "cards . . ."],
     "foundations": [
         "laws kernels privacy privacy",
         "entropy pages tables documents",
-        "rounding registry _checks errors",
+        "rounding registry referrals referrals",
+        "_checks _checks errors errors",
     ],
 }
 

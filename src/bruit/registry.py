@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from importlib import metadata
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from bruit import _checks
+from bruit import _checks, referrals
 from bruit.errors import ParameterError, ParameterTypeError
 
 __all__ = ["Registry", "register"]
@@ -55,7 +55,6 @@ class Registry(Generic[Kind]):
         self.meanings: dict[str, str] = {}
         self._entries: dict[str, Registered[Kind]] = {}
         self._aliases: dict[str, str] = {}
-        self._referrals: dict[str, str] = {}
         self._loaded = False
 
     def add(
@@ -82,10 +81,6 @@ class Registry(Generic[Kind]):
             self.meanings[name] = meaning
         self._aliases.update({alias.lower(): name for alias in aliases})
 
-    def refer(self, name: str, advice: str) -> None:
-        """Answer a name that stands for no class here, in any case, with what to write in its place."""
-        self._referrals[name.lower()] = advice
-
     def define(self, name: str, kind: type[Kind]) -> None:
         """Make a class known to documents; a public name stays what it is, any other is what was defined last."""
         if not self._is_public(name) or self._is_same(name, kind):
@@ -111,13 +106,8 @@ class Registry(Generic[Kind]):
             spellings = {**{known.lower(): known for known in names}, **self._aliases}
             if isinstance(name, str) and name.lower() in spellings:
                 return spellings[name.lower()]
-        self.check_referral(name)
+        referrals.check(name)
         return _checks.one_of(self.meanings, name=name)
-
-    def check_referral(self, name: Any) -> None:
-        """Refuse a name that `refer` gave, with its advice."""
-        if isinstance(name, str) and name.lower() in self._referrals:
-            raise ParameterError(self._referrals[name.lower()])
 
     def __getitem__(self, name: str) -> Registered[Kind]:
         """What a name stands for, spelt as it was registered; a KeyError otherwise."""

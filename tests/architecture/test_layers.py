@@ -19,7 +19,7 @@ from sources import SOURCE, SOURCES, sources
 #: A package imports itself and what stands before it; packages of one row do not import each other.
 ORDER: list[set[str]] = [
     {"_renamed", "errors", "typing"},
-    {"_checks"},
+    {"_checks", "referrals"},
     {"documents", "registry", "rounding"},
     {"tables"},
     {"pages"},

@@ -58,6 +58,7 @@ FACE = [
 INTERNAL = {
     "_checks": "one wording for bad parameters",
     "_renamed": "old names, until the next version",
+    "referrals": "answers to names of the literature that stand for nothing here",
     "kernels": "arithmetic on arrays, reached through the mechanisms",
     "cli": "its pages are docs/reference/cli.md and `bruit --help`",
 }

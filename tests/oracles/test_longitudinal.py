@@ -154,8 +154,7 @@ def test_a_panel_by_name_is_used_with_a_memory_and_a_series(tmp_path):
     ("name", "settings", "rule"),
     [
         ("L-OSEU", {}, "Did you mean 'L-OSUE'"),
-        ("lsue", {}, "Did you mean 'L-SUE'"),
-        ("RAPPOR", {}, "bruit.panel.'L-SUE'.*bruit.open_answers.RAPPOR"),
+        ("RAPPOR", {}, "bruit.open_answers.RAPPOR.*bruit.panel.'L-SUE'"),
         ("OUE", {}, "bruit.panel.'L-OSUE'"),
         ("GRR", {}, "Repeated"),
         (7, {}, "name must be a text"),

@@ -88,13 +88,14 @@ def check_whole(**options: int | None) -> None:
 
 def method(name: str | None, *, several: bool) -> str | None:
     """The name of a method; one that is unknown is an error that names the option."""
-    from bruit.collection.mechanisms import ADAPTIVE
+    from bruit.collection.mechanisms import ADAPTIVE, refer
     from bruit.numbers import Number
     from bruit.oracles import Oracle
 
     if name is not None and not several and "[" not in name and name.upper() != ADAPTIVE:
         known = (*Oracle.kinds, *Number.kinds)
         if name not in Oracle.kinds and name not in Number.kinds:
+            refer(name)
             _checks.one_of((*known, ADAPTIVE), **{"--method": name})
     return name
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+from bruit import referrals
 from bruit.collection import criterion
 from bruit.collection.criterion import Floats
 from bruit.domains import Attribute, Categories
@@ -67,10 +68,17 @@ def _best_oracle(attribute: Attribute, epsilon: float, frequency: Floats, *, pub
 def category(name: str, attribute: Attribute, epsilon: float | None, **settings: Any) -> Oracle:
     """The oracle with this name over the codes of an attribute."""
     domain = attribute.domain
-    Oracle.kinds.check_referral(name)  # a published setting, which documents do not name
+    if name not in Oracle.kinds:
+        refer(name)  # `oracle` takes a published setting, which documents do not name
     if isinstance(domain, Categories):
         return oracle(name, epsilon=epsilon, domain=domain, **settings)
     return oracle(name, epsilon=epsilon, k=domain.size, **settings)
+
+
+def refer(name: Any) -> None:
+    """Refuse a name of the literature that no mechanism of a plan has, with what to write in its place."""
+    if referrals.advice(name) and name.lower() not in map(str.lower, (*Oracle.kinds, *Number.kinds)):
+        referrals.check(name)
 
 
 def metric_of(mechanisms: Mapping[str, Mechanism]) -> Guarantee | None:

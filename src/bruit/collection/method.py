@@ -211,6 +211,7 @@ class Method(ABC):
         what, loaded = f"The mechanism in {cls.kind}[…]", cls.bases(Oracle.kinds.meanings, Number.kinds.meanings)
         if isinstance(name, str) and name.lower() in map(str.lower, loaded):
             return _spelt(name, loaded, what)
+        mechanisms.refer(name)
         return _spelt(name, cls.bases(Oracle.kinds, Number.kinds), what)
 
     def __str__(self) -> str:
@@ -360,6 +361,7 @@ def _read(name: Any) -> tuple[type[Method], dict[str, Any]]:
         raise ParameterTypeError('method must be a name, as in "GRR" or "SPL[OUE]", or a Method.')
     form = _FORM.fullmatch(name)
     if form is None:
+        mechanisms.refer(name.partition("[")[0])
         if "[" in name or "]" in name or name.strip().lower() in map(str.lower, Method.kinds.meanings):
             raise ParameterError('method must read as in "SPL[OUE]": a kind and, in brackets, a mechanism.')
         return Method.kinds[SINGLE].kind, {"base": name}
@@ -367,6 +369,7 @@ def _read(name: Any) -> tuple[type[Method], dict[str, Any]]:
         return _numbered(form["kind"], int(form["number"]), form["base"])
     kind = _class_of(form["kind"])
     if kind is None:
+        mechanisms.refer(form["kind"])
         raise _unknown(form["kind"], tuple(Method.kinds), "method")
     return kind, {"base": form["base"]}
 

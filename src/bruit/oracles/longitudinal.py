@@ -14,7 +14,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from bruit import _checks
+from bruit import _checks, referrals
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.laws import BitsLaw, Subset
 from bruit.laws.words import WORDS
@@ -39,12 +39,8 @@ PANELS: dict[str, str] = {
     "L-OUE": "optimised unary encoding twice; for one round",
     "L-SOUE": "symmetric, then optimised unary encoding; for one round",
 }
-#: Names that are no panel, and what to write.
-_OTHERS = {
-    "rappor": "RAPPOR with one bit for each value is bruit.panel('L-SUE', …). With cohorts and filters, for texts "
-    "from no list, it is bruit.open_answers.RAPPOR(epsilon=…, epoch_epsilon=…).",
-    "1bitmean": "1BitMean is for a number: bruit.collection.LongitudinalMean(bruit.numbers.Duchi(…), memo_epsilon=…).",
-    "dbitflippm": "dBitFlipPM has no second step and no epoch_epsilon: bruit.oracles.DBitFlip(epsilon=…, held=…, k=…).",
+#: Names of one report, and what they are with memos.
+_OF_ONE_REPORT = {
     "sue": "SUE is for one report. With memos it is bruit.panel('L-SUE', …).",
     "oue": "OUE is for one report. With memos it is bruit.panel('L-OSUE', …).",
     "grr": "GRR is for one report. With memos it is Repeated(bruit.oracle('GRR', …), epoch=…), or as published L-GRR.",
@@ -142,9 +138,7 @@ def panel(name: str, *, epsilon: float, epoch_epsilon: float, **values: Any) -> 
     known = spelt(name)
     design = protocol(known, epsilon, epoch_epsilon, **values).panel
     if design is None:
-        raise ParameterError(
-            f"{known} is offered for one round: bruit.oracles.one_report({known!r}, …). For more rounds take L-OSUE."
-        )
+        raise ParameterError(referrals.advice(known))
     return design
 
 
@@ -172,14 +166,17 @@ def one_report(name: str, *, epsilon: float, epoch_epsilon: float, **values: Any
 
 
 def spelt(name: Any) -> str:
-    """A name of `PANELS`, from any case and with - or _; other names are refused with what to write."""
+    """A name of `PANELS`, in any case and with any - or _; other names are refused with what to write."""
     if not isinstance(name, str):
         raise ParameterTypeError("name must be a text, as in bruit.panel('L-OSUE', …).")
-    folded = name.strip().lower().replace("_", "-")
-    names = {known.lower(): known for known in PANELS}
-    if folded in _OTHERS:
-        raise ParameterError(_OTHERS[folded])
-    return names[folded] if folded in names else _checks.one_of(PANELS, name=name)
+    folded = referrals.folded(name)
+    names = {referrals.folded(known): known for known in PANELS}
+    if folded in names:
+        return names[folded]
+    if folded in _OF_ONE_REPORT:
+        raise ParameterError(_OF_ONE_REPORT[folded])
+    referrals.check(name)
+    return _checks.one_of(PANELS, name=name)
 
 
 def protocol(name: str, epsilon: float, epoch_epsilon: float, **values: Any) -> Protocol:
@@ -294,9 +291,3 @@ _PROTOCOLS: dict[str, Callable[..., Protocol]] = {
     "L-OUE": _one_round("OUE", "L-OUE"),
     "L-SOUE": _one_round("SUE", "L-SOUE"),
 }
-
-Oracle.kinds.refer("dBitFlipPM", _OTHERS["dbitflippm"])
-for _name in PANELS:
-    Oracle.kinds.refer(
-        _name, f"{_name} asks the same people again: bruit.panel({_name!r}, epsilon=…, epoch_epsilon=…, k=…)."
-    )

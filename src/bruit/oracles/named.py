@@ -29,31 +29,11 @@ for _name, _kind, _meaning, _also in (
     ("OLH", LocalHashing, "optimised local hashing", ()),
     ("LH", LocalHashing, None, ()),
     ("SS", SubsetSelection, "subset selection", ()),
-    ("HR", HadamardResponse, "Hadamard response", ()),
+    ("HR", HadamardResponse, "Hadamard response", ("HadamardResponse",)),
     ("PGR", ProjectiveGeometry, "projective geometry response", ()),
 ):
     _settings = {"kind": _name} if _kind in (UnaryEncoding, LocalHashing) else None
     _ORACLES.add(_name, _kind, _meaning, _settings, _also)
-_OPEN = "for texts from no list, whose candidates are named afterwards"
-for _name, _advice in {
-    "RAPPOR": f"RAPPOR with cohorts and filters is bruit.open_answers.RAPPOR(…), {_OPEN}. For k listed values, one "
-    "report is bruit.oracle('SUE', …), and with memos it is bruit.panel('L-SUE', …).",
-    "O-RAPPOR": f"O-RAPPOR is bruit.open_answers.RAPPOR(…), {_OPEN}.",
-    "O-RR": f"O-RR is bruit.open_answers.HashedResponse(…), {_OPEN}. For k listed values take bruit.oracle('OLH', …).",
-    "CMS": f"CMS is bruit.open_answers.RAPPOR.count_mean_sketch(epsilon=…, buckets=…, functions=…), {_OPEN}. For k "
-    "listed values bruit.oracle('OLH', …) has .94 of its variance at ε = 1 and .42 at ε = 4.",
-    "HCMS": "HCMS is not built: bruit.oracle('BLH', …) has its law and variance, and bruit.oracle('OLH', …) .79 of it "
-    "at ε = 1 and .07 at ε = 4.",
-    "SHE": "SHE is not built: bruit.oracle('SUE', …) is its sign, and has half of its variance.",
-    "PEM": "PEM is bruit.open_answers.HeavyHitters(epsilon=…): frequent texts that nobody listed.",
-    "SFP": "SFP is not built: bruit.open_answers.HeavyHitters(epsilon=…) finds more of the frequent texts.",
-    "TreeHist": "TreeHist is not built: bruit.open_answers.HeavyHitters(epsilon=…) finds more of the frequent texts.",
-    "1BitMean": "1BitMean is for a number: bruit.numbers.Duchi(epsilon=…, bounds=…), over rounds with "
-    "bruit.collection.LongitudinalMean.",
-    "THE": "THE is bruit.oracle('THE', …), an oracle of a smaller ε than its published one; bruit.oracle('OUE', …) has "
-    "less variance.",
-}.items():
-    _ORACLES.refer(_name, _advice)
 
 
 def oracle(name: str, *, epsilon: float | None = None, **settings: Any) -> Oracle:

@@ -1,0 +1,65 @@
+"""Every name of the literature is answered with what to write, wherever a person may write a name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import bruit
+from bruit import referrals
+from bruit.cli import _options
+from bruit.collection import SMP
+from bruit.errors import ParameterError
+from bruit.numbers import number
+
+ONE = {"work": ["a", "b", "c"]}
+TWO = {**ONE, "home": ["a", "b"]}
+
+#: Every place where a person writes the name of a mechanism.
+DOORS: dict[str, Callable[[str], Any]] = {
+    "oracle": lambda name: bruit.oracle(name, epsilon=1.0, k=3),
+    "panel": lambda name: bruit.panel(name, epsilon=1.0, epoch_epsilon=2.0, k=3),
+    "number": lambda name: number(name, epsilon=1.0, bounds=(0, 1)),
+    "plan of one question": lambda name: bruit.Plan(ONE, 1.0, name),
+    "plan of two": lambda name: bruit.Plan(TWO, 1.0, name),
+    "brackets of a method": lambda name: bruit.Plan(TWO, 1.0, f"SMP[{name}]"),
+    "a method": lambda name: bruit.Plan(TWO, 1.0, f"{name}[GRR]"),
+    "mechanisms of a method": lambda name: bruit.Plan(TWO, 1.0, SMP("ADP", mechanisms={"work": name})),
+    "--method of one question": lambda name: bruit.Plan(ONE, 1.0, _options.method(name, several=False)),
+}
+#: Where a name of the literature is the name of something.
+TAKEN = {"oracle": {"THE"}, "panel": {"L-SUE", "L-OSUE", "L-GRR", "L-ADP", "LOLOHA", "BiLOLOHA"}}
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("name", referrals.REFERRALS)
+def test_a_name_of_the_literature_is_answered_alike_at_every_door(name: str, door: str) -> None:
+    for spelling in (name, name.lower(), name.replace("-", "_"), name.upper().replace("-", "")):
+        if name in TAKEN.get(door, ()):
+            assert DOORS[door](spelling) is not None
+            continue
+        with pytest.raises(ParameterError, match=re.escape(referrals.advice(name))):
+            DOORS[door](spelling)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_name_that_nobody_knows_is_answered_with_the_names_there_are(door: str) -> None:
+    with pytest.raises(ParameterError, match=r"must be one of|must read as") as caught:
+        DOORS[door]("ZZTOP")
+    assert not referrals.advice("ZZTOP")
+    assert "bruit.open_answers" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", referrals.REFERRALS)
+def test_what_is_to_be_written_is_there(name: str) -> None:
+    """Each call that an answer names is a public name of the library."""
+    calls = re.findall(r"bruit((?:\.\w+)+)\(", referrals.advice(name))
+    assert calls
+    for call in calls:
+        found: Any = bruit
+        for part in call.strip(".").split("."):
+            found = getattr(found, part)
+        assert callable(found)
