@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -133,6 +134,24 @@ def test_a_difference_of_floats_places_two_numbers_a_radius_apart_in_cells_two_a
     assert Fraction(second) - Fraction(first) == 1
     assert math.floor(second + 3 + 0.5) - math.floor(first + 3 + 0.5) == 2
     assert MetricNumber(epsilon=1.0, bounds=(-3, 20)).encode([first, second]).tolist() == [3, 4]
+
+
+@pytest.mark.parametrize("kind", [Decimal, Fraction, np.longdouble])
+def test_numbers_of_every_kind_are_placed_as_the_floats_that_they_are_read_as(kind):
+    """Distances are those of the floats: 1.4999999999999999 is 1.5."""
+    texts = ["0.4999999999999999", "1.4999999999999999", "2.5", "7.1"]
+    design = MetricNumber(epsilon=1.0, bounds=(0, 20))
+    floats = [float(text) for text in texts]
+    assert design.encode([kind(text) for text in texts]).tolist() == design.encode(floats).tolist() == [0, 2, 3, 7]
+    assert Fraction(floats[1]) - Fraction(floats[0]) > 1 >= Fraction(texts[1]) - Fraction(texts[0])
+    assert (design.at(1.0).epsilon, design.at(math.nextafter(1.0, 2.0)).epsilon) == (1.0, 2.0)
+
+
+@pytest.mark.parametrize("bounds", [(2**53, 2**53 + 150), (-(10**17), 0), (1e12, 1e12 + 20)], ids=repr)
+def test_bounds_near_which_floats_are_too_far_apart_for_the_radius_are_refused(bounds):
+    with pytest.raises(LimitError, match="Take a fixed number off"):
+        MetricNumber(epsilon=1.0, bounds=bounds, cells=101, radius=100.0 if bounds[0] < 0 else 1.0)
+    assert MetricNumber(epsilon=1.0, bounds=(1e9, 1e9 + 20)).metric.epsilon <= 1.0
 
 
 @pytest.mark.parametrize("rounding", ["nearest", "stochastic"])

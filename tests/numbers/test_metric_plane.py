@@ -159,6 +159,15 @@ def test_places_less_than_a_unit_apart_are_within_the_stated_epsilon():
     assert worst.numerator > exp_floor(distance * (1 + 1e-9), worst.denominator)  # what the distance alone would allow
 
 
+@pytest.mark.parametrize("distance", [5e-324, 1e-160, 1e-12, 1e300], ids=repr)
+def test_a_distance_of_any_size_has_its_epsilon_at_once(distance):
+    design = DESIGNS[0]
+    epsilon = design.at(distance).epsilon
+    assert 0 < epsilon <= design.guarantee.epsilon
+    assert epsilon == design.guarantee.epsilon or distance < 1
+    assert epsilon >= min(distance * design.at(1).epsilon, design.guarantee.epsilon) * (1 - 1e-15)
+
+
 def test_reports_follow_the_law():
     design = DESIGNS[0]
     place, n = (1, 2), 40_000

@@ -17,12 +17,15 @@ import numpy as np
 
 from bruit import _checks
 from bruit.domains.grid import as_written
-from bruit.errors import ParameterError
+from bruit.errors import LimitError, ParameterError
 from bruit.estimation.scores import Floats
 from bruit.laws.distance import ClampedLaw
 from bruit.numbers._by_distance import OnTheGrid
 from bruit.privacy.guarantee import METRIC, Guarantee, checked_unit
 from bruit.rounding import above, log_ceiling, share
+
+#: How many floats a radius has at least, near the bound that is farthest from zero.
+READ_IN_A_RADIUS = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,9 +48,10 @@ class MetricNumber(OnTheGrid):
     `metric`: ε between numbers at most `radius` apart, and `at` for another distance: the largest ratio of adjacent
     rows, one cell after another. **It protects nearby numbers from each other only, and repeated reports average out.**
     `guarantee` is the ordinary ε-LDP between any two numbers (neighbours ``"value"``), exact for the whole width of the
-    bounds: far larger, and what adds up. Distances are those of the numbers themselves. Unless the points of the grid
-    are whole numbers, one cell more is counted, because a float half-way between two points may be put on either.
-    ``metric.proof.md`` has the argument.
+    bounds: far larger, and what adds up. Unless the points of the grid are whole numbers, one cell more is counted,
+    because a float half-way between two points may be put on either. **Distances are those of the numbers as 64-bit
+    floats**, which every source is read as: two decimals of more than 15 digits may be read farther apart than they
+    are. ``metric.proof.md`` has the argument.
 
     Error
     -----
@@ -67,7 +71,7 @@ class MetricNumber(OnTheGrid):
     >>> road = MetricNumber(epsilon=1.0, bounds=(0, 20), unit="km")
     >>> print(road.metric, road.at(3), road.guarantee, sep="\\n")
     ε = 1 per km (local, an answer moved by 1 km)
-    ε = 3 per 3 km (local, an answer moved by 3 km)
+    ε = 3 within 3 km (local, an answer moved by 3 km)
     ε = 20 (local, one answer changed)
     >>> reports = road.privatize([3, 4, 17], rng=7)
     >>> road.decode(reports).shape
@@ -88,6 +92,11 @@ class MetricNumber(OnTheGrid):
         low, high = map(as_written, self.bounds)
         if as_written(self.radius) > high - low:
             raise ParameterError("radius must be at most the distance between the bounds, which the ordinary ε is for.")
+        if math.ulp(max(map(abs, self.bounds))) * READ_IN_A_RADIUS > self.radius:
+            raise LimitError(
+                "bounds must be nearer to zero: numbers are read as 64-bit floats, which so far from zero differ by "
+                "more than a millionth of the radius. Take a fixed number off all of them first."
+            )
 
     @cached_property
     def law(self) -> ClampedLaw:

@@ -79,7 +79,8 @@ class MetricPlane(Described, Randomizer):
     ---------
     `metric`: ε between any two places at most `radius` apart, and in proportion for other distances (`at`). A place is
     put on one of the four points of the grid around it, by chance, and ε counts that. A distance counts as 2⁻³¹ of a
-    cell more along each axis, because coordinates are rounded to such parts. **It protects nearby places from
+    cell more along each axis, because coordinates are rounded to such parts. Distances are those of coordinates as
+    64-bit floats. **It protects nearby places from
     each other only, and repeated reports average out.** `guarantee` is the ordinary ε-LDP between any two places,
     exact, and what adds up. ``metric_plane.proof.md`` has the argument.
 
@@ -155,8 +156,9 @@ class MetricPlane(Described, Randomizer):
         slope = max(_slope(axis) for axis in axes)
         steps = as_written(_checks.positive(distance=distance)) / as_written(self.radius)
         off = _OFF * sum(axis.law.step_ratio - 1 for axis in axes)
-        apart = Fraction(_root_above(2 * (slope * steps) ** 2))
-        epsilon = min(above(apart + off), self.guarantee.epsilon)
+        exact = _root_above(2 * (slope * steps) ** 2) + off
+        most = self.guarantee.epsilon
+        epsilon = above(exact) if exact < Fraction(most) else most
         return Guarantee(epsilon=epsilon, neighbours=METRIC, radius=distance, unit=self.unit)
 
     @cached_property
@@ -284,11 +286,14 @@ def _pairs(values: Any) -> NDArray[Any]:
     return pairs
 
 
-def _root_above(square: Fraction) -> float:
-    """The least double whose square is not below this."""
-    root = math.sqrt(above(square))
-    while Fraction(root) ** 2 < square:
-        root = math.nextafter(root, math.inf)
-    while Fraction(math.nextafter(root, 0.0)) ** 2 >= square:
-        root = math.nextafter(root, 0.0)
-    return root
+def _root_above(square: Fraction) -> Fraction:
+    """A number whose square is not below this, by less than 2⁻⁶⁰ of itself too large.
+
+    >>> root = _root_above(Fraction(2, 10**400))
+    >>> root**2 >= Fraction(2, 10**400) > (root * (1 - Fraction(1, 2**60))) ** 2
+    True
+    """
+    # The root of 4^s·square has some 64 binary digits, and is rounded up to a whole number.
+    scale = 64 - (square.numerator.bit_length() - square.denominator.bit_length()) // 2
+    whole = math.ceil(square * Fraction(4) ** scale)
+    return (math.isqrt(whole - 1) + 1) / Fraction(2) ** scale
