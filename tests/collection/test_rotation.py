@@ -21,6 +21,7 @@ from bruit.collection.sample import Rotation
 from bruit.entropy import Entropy, Words
 from bruit.errors import DataTypeError, LimitError, ParameterError
 from bruit.estimation import Target
+from bruit.sheets import sheet
 
 FIVE = {f"a{j}": ["v", "w", "x", "y", "z"] for j in range(5)}
 ROTATED = SMP("GRR", assign="rotation")
@@ -174,6 +175,8 @@ def test_who_lacks_the_list_is_refused_with_what_to_write(monkeypatch: pytest.Mo
     spark = type("DataFrame", (), {"__module__": "pyspark.sql.dataframe"})()
     with pytest.raises(ParameterError, match=r"A device answers alone.*leave assign=.rotation. \(--weights rotation\)"):
         plan.card()
+    with pytest.raises(ParameterError, match="This page speaks of a device that draws its question"):
+        sheet(plan, "en", n=60)
     with pytest.raises(ParameterError, match="In rounds everybody draws a memo alone"):
         Plan(FIVE, 1.0, ROTATED, repeat=Repeat(3, epoch_epsilon=2.0))
     with pytest.raises(ParameterError, match="The parts of a Spark job draw alone"):

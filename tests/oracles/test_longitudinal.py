@@ -162,11 +162,28 @@ def test_a_panel_by_name_is_used_with_a_memory_and_a_series(tmp_path):
         ("L-SUE", {"epsilon": 3.0}, "epoch_epsilon must be at least epsilon"),
         ("L-SUE", {"epoch_epsilon": math.inf}, "epoch_epsilon"),
         ("L-GRR", {"k": 10**5}, "take L-OSUE"),
+        ("dBitFlipPM", {"epoch_epsilon": None}, "bruit.oracles.DBitFlip"),
+        ("L-OSUE", {"epoch_epsilon": None}, "epoch_epsilon must be given"),
+        ("LOLOHA", {"g": 2}, "'g' is no key here. There are k, labels, domain"),
     ],
 )
 def test_a_name_or_setting_that_cannot_be_is_refused_with_what_to_write(name, settings, rule):
     with pytest.raises(BruitError, match=rule):
         panel(name, **{"epsilon": 1.0, "epoch_epsilon": 2.0, "k": 3, **settings})
+
+
+@pytest.mark.parametrize("name", ["L-OSUE", "LOLOHA", "BiLOLOHA"])
+def test_the_least_epsilon_of_the_laws_is_allowed(name):
+    design = panel(name, epsilon=0.001, epoch_epsilon=0.002, k=5)
+    assert design.after(1).epsilon == pytest.approx(0.001, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["L-OUE", "L-SOUE"])
+def test_one_report_has_one_epsilon(name):
+    for report, epoch in [(1.0, 2.0), (4.0, 8.0)]:
+        design = at(name, report, epoch, k=2)
+        assert design.after(1) == design.oracle.guarantee
+        assert design.after(1).epsilon <= report < design.after(2).epsilon
 
 
 @pytest.mark.parametrize(("name", "limit"), [("L-OUE", "3b <= 2a + 1"), ("L-SOUE", "b <= s(2s + 1)/(s + 2)")])

@@ -29,7 +29,7 @@ WORDS = "is not added, booked or compared"
 def test_it_says_per_which_distance():
     assert str(NEARBY) == "ε = 1 per km (local, an answer moved by 1 km)"
     small = Guarantee(epsilon=1.5, neighbours="metric", radius=0.2, unit="km")
-    assert str(small) == "ε = 1.5 per 0.2 km (local, an answer moved by 0.2 km)"
+    assert str(small) == "ε = 1.5 within 0.2 km (local, an answer moved by 0.2 km)"
     nameless = Guarantee(epsilon=1, neighbours="metric", radius=1)
     assert str(nameless) == "ε = 1 per unit (local, an answer moved by 1)"
     assert repr(NEARBY) == "Guarantee(epsilon=1.0, delta=0.0, neighbours='metric', radius=1.0, unit='km')"

@@ -134,6 +134,11 @@ def exact(mechanism: Mechanism) -> ExactAudit:
     >>> exact(RandomizedResponse(epsilon=1.0, k=100_000)).method
     'closed form'
     """
+    if not hasattr(mechanism, "matrix"):
+        raise ParameterTypeError(
+            f"An exact audit enumerates matrix(), which {type(mechanism).__name__} does not have: it is for oracles, "
+            "numbers and plans."
+        )
     promise = mechanism.guarantee
     check_adds([promise])
     if promise.delta:

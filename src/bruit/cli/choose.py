@@ -77,7 +77,7 @@ def choose(
     elif k is not None:
         table = _mechanisms(k, epsilon, n, frequency, criterion, epoch_epsilon, rounds, figure)
     else:
-        _check_idle(mechanisms, "one question with --k")
+        _check_idle(mechanisms, "one question, written as --k 10")
         table = _methods(question, epsilon, n, method, unit or "person", published=published)
     console.print_json(table.to_json()) if as_json else console.show(table)
 

@@ -130,7 +130,8 @@ class DBitFlip(FollowedChanges, Randomizer):
         >>> round(DBitFlip(epsilon=1.0, held=1, k=10).typical_variance(0.0, 1), 1)
         9.2
         """
-        return cls(epsilon=epsilon / 2 if held == 1 else epsilon, held=held, **values)
+        stated = _checks.epsilon(epsilon=epsilon)
+        return cls(epsilon=stated / 2 if held == 1 else stated, held=held, **values)
 
     @property
     def name(self) -> str:

@@ -39,6 +39,8 @@ PANELS: dict[str, str] = {
     "L-OUE": "optimised unary encoding twice; for one round",
     "L-SOUE": "symmetric, then optimised unary encoding; for one round",
 }
+#: What says which values a person may have.
+_OF_VALUES = ("k", "labels", "domain")
 #: Names of one report, and what they are with memos.
 _OF_ONE_REPORT = {
     "sue": "SUE is for one report. With memos it is bruit.panel('L-SUE', …).",
@@ -92,12 +94,14 @@ class Protocol(NamedTuple):
         if self.panel is not None:
             return self.panel.after(rounds)
         rounds = _checks.integer(low=1, high=ROUNDS_LIMIT, rounds=rounds)
-        if self.second is None:
+        if self.second is None or rounds == 1:
             return self.oracle.guarantee
         return Guarantee(epsilon=log_ceiling(self.second.ratio(rounds)), neighbours="value")
 
 
-def panel(name: str, *, epsilon: float, epoch_epsilon: float, **values: Any) -> Repeated | LongitudinalHashing:
+def panel(
+    name: str, *, epsilon: float, epoch_epsilon: float | None = None, **values: Any
+) -> Repeated | LongitudinalHashing:
     """The longitudinal protocol with this name in the literature, ready to ask the same people again.
 
     Parameters
@@ -136,6 +140,8 @@ def panel(name: str, *, epsilon: float, epoch_epsilon: float, **values: Any) -> 
     0.286
     """
     known = spelt(name)
+    if epoch_epsilon is None:
+        raise ParameterError("epoch_epsilon must be given: the most that all reports of an epoch may tell.")
     design = protocol(known, epsilon, epoch_epsilon, **values).panel
     if design is None:
         raise ParameterError(referrals.advice(known))
@@ -181,6 +187,7 @@ def spelt(name: Any) -> str:
 
 def protocol(name: str, epsilon: float, epoch_epsilon: float, **values: Any) -> Protocol:
     """The protocol with a name as `PANELS` writes it."""
+    _checks.known_keys(values, _OF_VALUES, where="panel: ")
     report, whole = _checks.epsilon(epsilon=epsilon), _checks.epsilon(epoch_epsilon=epoch_epsilon)
     if whole < report:
         raise ParameterError(f"epoch_epsilon must be at least epsilon, {report:g}, got {whole:g}.")
@@ -220,14 +227,20 @@ def _of(repeated: Repeated) -> Protocol:
 
 def _l_grr(epsilon: float, epoch_epsilon: float, **values: Any) -> Protocol:
     exact = RandomizedResponse(epsilon=epsilon, **values)
-    real = real_epsilon(epsilon, epoch_epsilon, exact.size)
-    low, _ = _checks.EPSILON_LIMITS
-    if real < low:
-        raise LimitError(
-            f"L-GRR as published has ε = {real:.2g} in one report of {exact.size:,} values, below the limit of "
-            f"{low:g}: take L-OSUE."
-        )
+    real = _published_epsilon("L-GRR", epsilon, epoch_epsilon, exact.size, "values")
     return _of(Repeated(exact.at_epsilon(real), epoch_epsilon))
+
+
+def _published_epsilon(name: str, epsilon: float, epoch_epsilon: float, size: int, of: str) -> float:
+    """What `real_epsilon` gives, within the limits of the laws."""
+    real = real_epsilon(epsilon, epoch_epsilon, size)
+    low, _ = _checks.EPSILON_LIMITS
+    if real < low * (1 - 1e-9):
+        raise LimitError(
+            f"{name} as published has ε = {real:.2g} in one report of {size:,} {of}, below the limit of {low:g}: take "
+            "L-OSUE."
+        )
+    return max(real, low)
 
 
 def _loloha(name: str, buckets: int | None) -> Callable[..., Protocol]:
@@ -239,7 +252,8 @@ def _loloha(name: str, buckets: int | None) -> Callable[..., Protocol]:
         g = buckets or published_buckets(epsilon, epoch_epsilon)
         if g > BUCKET_LIMIT:
             raise LimitError(f"{name} has {g:,} buckets here, above the limit of {BUCKET_LIMIT}: lower epoch_epsilon.")
-        report = LocalHashing(epsilon=real_epsilon(epsilon, epoch_epsilon, g), kind="LH", g=g, **values)
+        real = _published_epsilon(name, epsilon, epoch_epsilon, g, "buckets")
+        report = LocalHashing(epsilon=real, kind="LH", g=g, **values)
         design = LongitudinalHashing(report, epoch_epsilon)
         return Protocol(report, design.memo, design)
 

@@ -56,7 +56,9 @@ def oracle(name: str, *, epsilon: float | None = None, **settings: Any) -> Oracl
     >>> print(oracle("Warner", labels=["no", "yes"]).guarantee)
     ε = 1.098612 (local, one answer changed)
     """
-    if isinstance(name, str) and name.upper() == "THE" and epsilon is not None:
+    if isinstance(name, str) and name.upper() == "THE":
+        if epsilon is None:
+            raise ParameterError("epsilon must be given for THE.")
         return UnaryEncoding.thresholded_histogram(epsilon, **settings)
     known = "Warner" if isinstance(name, str) and name.lower() == "rr" else _ORACLES.spelt(name)
     if known == "Warner":

@@ -86,7 +86,7 @@ class Guarantee(Described):
     >>> nearby = Guarantee(epsilon=1.0, neighbours="metric", radius=1, unit="km")
     >>> print(nearby, nearby.at(2.5), sep="\\n")
     ε = 1 per km (local, an answer moved by 1 km)
-    ε = 3 per 2.5 km (local, an answer moved by 2.5 km)
+    ε = 3 within 2.5 km (local, an answer moved by 2.5 km)
     """
 
     epsilon: float
@@ -174,10 +174,10 @@ class Guarantee(Described):
 
     @property
     def per(self) -> str:
-        """Per which distance ε is, as in " per km"; nothing where no distance is spoken of."""
+        """Per which distance ε is, or within which: " per km"; nothing where no distance is spoken of."""
         if self.neighbours != METRIC:
             return ""
-        return f" per {self.unit or 'unit'}" if self.radius == 1 else f" per {self.distance}"
+        return f" per {self.unit or 'unit'}" if self.radius == 1 else f" within {self.distance}"
 
     @property
     def _meaning(self) -> str:

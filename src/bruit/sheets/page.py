@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from bruit import _checks
-from bruit.collection import Plan
+from bruit.collection import Plan, rotation
 from bruit.collection.mechanisms import metric_of
 from bruit.collection.odds import belief, person_ratio
 from bruit.collection.panel import ONCE
@@ -57,6 +57,7 @@ def sheet(plan: Plan, language: str, *, n: int, title: str = "") -> str:
         raise ParameterError("This page speaks of one memo in an epoch: leave follow_changes out of the plan.")
     if metric_of(plan.mechanisms) is not None:
         raise ParameterError("This page states an ε of any two answers, and none per distance: name another method.")
+    rotation.check_alone(plan.design, "This page speaks of a device that draws its question")
     writer = _Sheet(plan, Phrases(language), _checks.integer(low=1, n=n))
     name = title.strip() or writer.say("title")
     return fill("sheet.html.j2", language=language, title=name, parts=writer.parts(), footer=writer.footer())
