@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import bruit
 from bruit.collection import RSFD, RSRFD, SMP, Method, Plan
+from bruit.collection.criterion import MANY
 from bruit.errors import LimitError
 from bruit.numbers import number
 
@@ -177,6 +178,6 @@ def test_without_a_prior_the_choice_does_not_depend_on_the_frequencies(kind):
         plan = Plan(_schema(shape), 2.0, f"{kind}[{base}]")
         d = 2 if kind == "SMP" else 1  # of the people, half report on an attribute
         for name, shares in uneven.items():
-            change = plan.variance(1, uneven)[name].sum() - plan.variance(1, even)[name].sum()
+            change = MANY * (plan.variance(MANY, uneven)[name].sum() - plan.variance(MANY, even)[name].sum())
             if base != "HR":
                 assert change == pytest.approx(-d * ((shares**2).sum() - 1 / shares.size), rel=1e-6)

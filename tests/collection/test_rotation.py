@@ -218,9 +218,24 @@ def test_the_stated_variance_is_the_mean_over_the_shares_in_fractions() -> None:
         assert float(plan.variance(n)["a0"][0]) == pytest.approx(one * float(exact), rel=1e-12)
     assert plan.variance(3)["a0"][0] == pytest.approx(one)
     plain = Plan(FIVE, 1.0, "SMP[GRR]")
+    many = 2**40 * d
     for target in ("population", "people"):
-        own, other = (each.variance(100, target=target)["a0"] for each in (plan, plain))
+        own, other = (each.variance(many, target=target)["a0"] for each in (plan, plain))
         assert own == pytest.approx(other)
+
+
+@pytest.mark.parametrize("n", [1, 2, 20, 60, 500])
+def test_where_people_draw_the_variance_is_the_mean_over_how_many_report(n: int) -> None:
+    plain = Plan(FIVE, 1.0, "SMP[GRR]")
+    noise, whole = (
+        plain.mechanisms["a0"].variance(np.full(5, 0.2), 1, target)[0] for target in ("people", "population")
+    )
+    inverse = _expected_inverse(n, 5)
+    assert plain.variance(n)["a0"][0] == pytest.approx(whole * inverse, rel=1e-9)
+    drawn = (inverse - 1 / n) * n / max(1, n - 1)  # of (1/m)·(n − m)/(n − 1)
+    assert plain.variance(n, target="people")["a0"][0] == pytest.approx(
+        noise * (inverse - drawn) + whole * drawn, rel=1e-9
+    )
 
 
 def _expected_inverse(n: int, d: int) -> float:

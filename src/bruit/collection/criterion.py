@@ -25,6 +25,8 @@ from bruit.errors import LimitError, ParameterError
 Floats: TypeAlias = NDArray[np.float64]
 Candidate = TypeVar("Candidate")
 
+#: With this many people variances are in proportion to 1/n: what the drawing of attributes costs is nothing.
+MANY = 1 << 50
 #: Errors that differ by less than this share are equal; the first candidate is then taken.
 ROUNDING = 1e-9
 

@@ -30,7 +30,7 @@ from bruit.domains.codes import Codes, code_dtype
 from bruit.entropy import Entropy, Words
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation import Estimate, Tally, Target
-from bruit.estimation.sampled import SampledModel, SampledScores, drawn_share
+from bruit.estimation.sampled import SampledModel, SampledScores, drawn_share, harmonic_reports
 from bruit.estimation.tally import Counts, exact_total
 from bruit.oracles import Repeated
 from bruit.privacy.guarantee import Guarantee
@@ -94,12 +94,12 @@ class Sample(Design):
         return replace(answer, model=SampledScores.of(answer.model, share))
 
     def variance(self, name: str, frequency: Any, n: int, target: Target) -> Floats:
-        """That of the attribute's own mechanism with the number of people who are expected to report on it."""
+        """That of the attribute's own mechanism, on average over how many people report on it."""
         return self.variance_of_some(name, frequency, n, self.chance(name), target)
 
     def variance_of_some(self, name: str, frequency: Any, n: int, chance: float, target: Target) -> Floats:
         """The same where everybody reports on the attribute with this probability."""
-        return self._variance_of_reports(name, frequency, n, n * chance, target)
+        return self._variance_of_reports(name, frequency, n, harmonic_reports(n, chance), target)
 
     def _variance_of_reports(self, name: str, frequency: Any, n: int, reports: float, target: Target) -> Floats:
         """The same with as many reports on the attribute."""

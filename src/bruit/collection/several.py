@@ -99,7 +99,7 @@ class SeveralSampled(Design):
         return replace(answer, mechanism=f"SMP{self.sampled}[{self.mechanisms[name].name}]")
 
     def variance(self, name: str, frequency: Any, n: int, target: Target) -> Floats:
-        """That of the attribute's own mechanism with the number of people who are expected to report on it."""
+        """That of the attribute's own mechanism, on average over how many people report on it."""
         return self._single.variance_of_some(name, frequency, n, self.chance(name), target)
 
     def by_attribute(self, reports: Mapping[str, NDArray[Any]]) -> Iterator[AttributeReports]:
@@ -274,7 +274,10 @@ class SMPk(Method):
 
         def error(option: Settled) -> float:
             return criterion.plan_error(
-                {name: option.design.variance(name, own, 1, "population") for name, own in task.frequencies.items()}
+                {
+                    name: option.design.variance(name, own, criterion.MANY, "population")
+                    for name, own in task.frequencies.items()
+                }
             )
 
         return criterion.least((self._with(number, d).settle(task) for number in range(1, d + 1)), error)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bruit import _checks
+from bruit.collection.criterion import MANY
 from bruit.collection.mechanisms import metric_of
 from bruit.collection.method import DEFAULT, Method
 from bruit.collection.plan import Plan
@@ -154,12 +155,24 @@ def plan_for(
     plan = at(_checks.epsilon(epsilon=epsilon))
     if n is None:
         limits = wanted or {}
-        turn = len(plan.schema)  # variances of the population shrink as 1/n, in rotation from turn to turn
-        n = math.ceil(max(turn * (own / limits[name]) ** 2 for name, own in widths(plan, turn).items()) * (1 - 1e-12))
-        while not _holds(widths(plan, n), limits):
-            n += 1
+        least = max(MANY * (own / limits[name]) ** 2 for name, own in widths(plan, MANY).items()) * (1 - 1e-12)
+        n = _fewest(math.ceil(least), lambda many: _holds(widths(plan, many), limits))
     unknown = next(name for name in _WORDS if name not in known)
     return Sizing(plan, n, widths(plan, n), level, unknown)
+
+
+def _fewest(least: int, holds: Callable[[int], bool]) -> int:
+    """The fewest people, from the least on, for whom this holds; for more it holds as well."""
+    if holds(least):
+        return least
+    step = 1
+    while not holds(least + step):
+        step *= 2
+    low, high = least + step // 2, least + step
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
 
 
 def _holds(widths: Mapping[str, float], wanted: Mapping[str, float]) -> bool:

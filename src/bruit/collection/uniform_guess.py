@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from bruit.collection.criterion import Floats
+from bruit.collection.criterion import MANY, Floats
 from bruit.collection.plan import Plan
 from bruit.tables import counted
 
@@ -63,13 +63,12 @@ def people_to_beat_uniform(plan: Plan, frequencies: Mapping[str, Any] | None = N
     names = [name for name in plan.schema if plan.design.gives(name) == "frequency"]
     known: dict[str, Any] = {name: zipf(plan.schema[name].size) for name in names}
     known |= {**plan.method.known_frequencies(), **(frequencies or {})}
-    turn = len(plan.schema)  # in rotation variances shrink as 1/n from turn to turn
-    variances = plan.variance(turn, known)
-    return {name: _people(plan, name, turn * float(variances[name].sum()), known[name]) for name in names}
+    variances = plan.variance(MANY, known)
+    return {name: _people(plan, name, MANY * float(variances[name].sum()), known[name]) for name in names}
 
 
 def _people(plan: Plan, name: str, variance: float, frequency: Any) -> int | None:
-    """From the variance with one person, summed over the values."""
+    """From n times the variance with many people, summed over the values."""
     shares = np.asarray(frequency, float)
     distance = float(np.sum((shares - 1 / shares.size) ** 2))
     if distance < 1e-12:

@@ -7,6 +7,7 @@ has more than the noise is f(1−f)/m, so the variance for these people lies bet
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -17,10 +18,34 @@ from bruit.estimation.intervals import Floats, wald
 from bruit.estimation.number import ScoreModel
 from bruit.estimation.support import IntervalMethod, Model, Target
 
+#: From this mean number of reports on, a series says what drawing costs.
+_SERIES_FROM = 10_000
+
 
 def drawn_share(m: float, n: int) -> float:
     """Where, between the noise alone and the population, the variance for all n people lies if m reported."""
     return (n - m) / (n - 1) if n > 1 else 0.0
+
+
+def harmonic_reports(n: int, chance: float) -> float:
+    """With how many reports the variance is what it is on average, where each of n people reports with this chance.
+
+    That is 1/E[1/m | m ≥ 1], m being how many report: less than its mean, because few reports cost more than many save.
+
+    >>> round(20 / 5 / harmonic_reports(20, 1 / 5), 2), round(10**6 / 5 / harmonic_reports(10**6, 1 / 5), 6)
+    (1.27, 1.000004)
+    """
+    mean = n * chance
+    if chance >= 1 or mean > _SERIES_FROM:
+        # E[1/m] = (1 + v + v·(2 − p)/μ + …)/μ with v = (1 − p)/μ; what is left out is below 10⁻¹¹ of it.
+        v = max(0.0, 1 - chance) / mean
+        return mean / (1 + v + v * (2 - chance) / mean)
+    # Binomial chances by their ratios, from one report to 40 standard deviations above the mean.
+    m = np.arange(1, min(n, math.ceil(mean + 40 * math.sqrt(mean) + 40)) + 1)
+    steps = np.log((n - m[:-1]) / (m[:-1] + 1) * (chance / (1 - chance)))
+    logs = np.concatenate([[0.0], np.cumsum(steps)])
+    weights = np.exp(logs - logs.max())
+    return float(weights.sum() / (weights / m).sum())
 
 
 @dataclass(frozen=True)
