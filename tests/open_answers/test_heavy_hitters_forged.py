@@ -27,6 +27,16 @@ def test_reports_whose_function_has_no_bits_are_refused_and_fill_no_memory() -> 
         DESIGN.estimate(forged(1000 + 1024 * np.arange(5)))
 
 
+@pytest.mark.parametrize("count", [24, 30, 60, 594])
+def test_a_few_forged_functions_among_thousands_of_honest_ones_invent_no_dozens_of_answers(count) -> None:
+    """Each of them supports every code in bucket 0, and lifts all shares alike; noise does the rest."""
+    design = HeavyHitters(2.0, domain=OpenText(letters=6))
+    honest = design.privatize(["noise"] * 1_200 + ["litter"] * 900 + ["buses"] * 600 + ["lights"] * 300, rng=count)
+    assert "noise" in design.estimate(honest).texts
+    with pytest.raises(DataError, match="more texts than people can have given"):
+        design.estimate(np.concatenate([honest, forged(430 + np.arange(count))]))
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 20, 200])
 def test_honest_reports_are_decoded_however_few_they_are(n) -> None:
     for seed in range(10):

@@ -45,8 +45,12 @@ GROUP_BITS = 10
 KEPT = 64
 #: How often any answer that nobody gave is certified, at most.
 FALSE_NAMES = 0.05
-#: How many answers may be certified beyond four times those that can have the least share that is.
-SPARE_ANSWERS = 10
+#: Certified shares may add up to one, to this many false names more,
+MOST_FALSE_NAMES = 3
+#: and to this many standard deviations of the sum.
+DEVIATIONS = 6
+#: How many rests of a table are compared with their limits at a time: forged reports would name them all.
+_ROWS = 1 << 20
 #: The most bits of a bucket: the matrix of 48 bits then takes all 54 of a word.
 MOST_BUCKET_BITS = 7
 #: The most people that a size is stated for: binomial tails are computed up to here.
@@ -254,32 +258,39 @@ class HeavyHitters(Described):
         weights = LetterWeights(step)
         limits, rarity = self._limits(len(reports), FALSE_NAMES / len(prefixes) * weights.by_rarity), weights.rarity
         table = kernel.table(len(reports), self.bucket_bits, step)
-        codes, support = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        codes, support = np.empty(0, np.int64), np.empty(0, np.int64)
         for start in range(0, len(prefixes), kernel.TOGETHER):
             four = prefixes[start : start + kernel.TOGETHER]
             self._support(reports, four, table)
-            places = np.flatnonzero(table > limits.min())
-            places = places[table.ravel()[places] > limits[rarity[places // kernel.TOGETHER]]]
-            if places.size > self._most_answers(len(reports), int(limits.min())):
-                raise DataError(
-                    "The reports support more texts than people can have given: they were not drawn by their law."
-                )
-            rests, columns = np.divmod(places, kernel.TOGETHER)
-            codes.append((four[columns].astype(np.int64) << step) | rests)
-            support.append(table.ravel()[places].astype(np.int64))
-        return self._ordered(np.concatenate(codes), np.concatenate(support))
+            for first in range(0, len(table), _ROWS):
+                counts = table[first : first + _ROWS]
+                rests, columns = np.nonzero(counts > limits.min())
+                above = counts[rests, columns] > limits[rarity[first + rests]]
+                rests, columns = rests[above], columns[above]
+                codes = np.append(codes, (four[columns].astype(np.int64) << step) | (first + rests))
+                support = np.append(support, counts[rests, columns])
+                self._check_sum(support, len(reports), int(limits.max()))
+        return self._ordered(codes, support)
 
     def _limits(self, reports: int, tails: NDArray[np.float64]) -> NDArray[np.int64]:
         """The least counts that the support of an answer of nobody exceeds with these chances at most."""
         return np.array([_limit(reports, self.q, tail) if tail < 1 else -1 for tail in tails.tolist()], np.int64)
 
-    def _most_answers(self, reports: int, limit: int) -> int:
-        """More answers than honest reports support: four times as many as can have this share, and some.
+    def _check_sum(self, support: NDArray[Any], n: int, limit: int) -> None:
+        """Refuse certified shares whose sum is above 1 by more than chance and a few false names.
 
         Reports with ids of somebody's choice can support any number of texts at once: those with few different bits.
         """
-        least_share = (limit + 1 - reports * float(self.q)) / (max(1, reports) * float(self.p - self.q))
-        return SPARE_ANSWERS + math.ceil(4 / least_share)
+        if not support.size:
+            return
+        p, q = float(self.p), float(self.q)
+        least = (limit + 1 - n * q) / (n * (p - q))
+        total = (float(support.sum()) - support.size * n * q) / (n * (p - q))
+        deviation = math.sqrt((p * (1 - p) + support.size * q * (1 - q)) / n) / (p - q)
+        if total > 1 + MOST_FALSE_NAMES * least + DEVIATIONS * deviation:
+            raise DataError(
+                "The reports support more texts than people can have given: they were not drawn by their law."
+            )
 
     def _ordered(self, codes: NDArray[Any], support: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Those that are codes of texts, the most supported first."""
