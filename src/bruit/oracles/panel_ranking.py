@@ -14,6 +14,7 @@ from bruit.oracles.longitudinal import PANELS, Protocol, protocol
 from bruit.oracles.longitudinal_hashing import LongitudinalHashing
 from bruit.oracles.named import oracle
 from bruit.oracles.repeated import ROUNDS_LIMIT, Repeated
+from bruit.privacy.composition import sequential
 from bruit.tables import Column, Table, counted, digits, upwards
 
 #: What has no memo of an epoch, or is for a number, and so is no row.
@@ -21,6 +22,10 @@ _APART = (
     "dBitFlipPM (bruit.oracles.DBitFlip) and 1BitMean (bruit.collection.LongitudinalMean, for a number) are not among "
     "these"
 )
+#: What the variance of a row leaves out where a first value is kept.
+_FIRST_VALUES = "what keeps the first value estimates first values: Var* does not count that values moved since"
+#: The row to compare with: reports without a memo, each with all of ε₁.
+FRESH = "fresh OUE"
 #: L-ADP is one of two others: it is no row, and a note says which.
 _ADAPTIVE = "L-ADP"
 
@@ -32,11 +37,11 @@ class PanelChoice:
     Parameters
     ----------
     name
-        Its name in the literature.
+        Its name in the literature, or `FRESH`.
     oracle
         What one report is.
     panel
-        The panel, ready to use; None for a protocol that is offered for one round.
+        The panel, ready to use; None for a protocol that is offered for one round, and for fresh reports.
     variance
         Var* of one round with n people: of a value that nobody has.
     mean_variance
@@ -62,7 +67,7 @@ class PanelChoice:
 
 
 class PanelRanking(Ranking[PanelChoice]):
-    """Published protocols, the least variance of the mean over rounds first; prints as a table.
+    """Published protocols, the least variance of the mean over rounds first, and `FRESH`; prints as a table.
 
     Attributes
     ----------
@@ -71,7 +76,8 @@ class PanelRanking(Ranking[PanelChoice]):
     """
 
     def __init__(self, rows: list[PanelChoice], *, n: int, rounds: int, left_out: dict[str, str]) -> None:
-        super().__init__(sorted(rows, key=lambda row: row.mean_variance), n=n, left_out=left_out)
+        ordered = sorted(rows, key=lambda row: (row.name == FRESH, row.mean_variance))
+        super().__init__(ordered, n=n, left_out=left_out)
         self.rounds = rounds
 
     @property
@@ -83,7 +89,7 @@ class PanelRanking(Ranking[PanelChoice]):
         """Every protocol with its variance, its ε and what it stores."""
         columns = [
             Column("protocol", self._field("name"), kind="label", write=str),
-            Column("variance", self._field("variance"), "error of a round", write=digits(3)),
+            Column("variance", self._field("variance"), "Var* of a round", write=digits(3)),
             Column("mean_variance", self._field("mean_variance"), "of the mean", write=digits(3)),
             Column("half_width", [_half_width(row) for row in self], hidden=True),
             Column("report_epsilon", self._field("report_epsilon"), "ε of one", write=upwards(3)),
@@ -140,7 +146,8 @@ def choose_panel(k: int, epsilon: float, n: int | None = None, *, epoch_epsilon:
             left_out[name] = str(error)
         else:
             rows.append(_weigh(name, design, people, rounds))
-    return PanelRanking(rows, n=people, rounds=rounds, left_out=left_out)
+    fresh = _without_memo(oracle("OUE", epsilon=epsilon, k=k), people, rounds)
+    return PanelRanking([*rows, fresh], n=people, rounds=rounds, left_out=left_out)
 
 
 def _weigh(name: str, design: Protocol, n: int, rounds: int) -> PanelChoice:
@@ -161,6 +168,23 @@ def _weigh(name: str, design: Protocol, n: int, rounds: int) -> PanelChoice:
     )
 
 
+def _without_memo(report: Oracle, n: int, rounds: int) -> PanelChoice:
+    """Reports that have nothing to do with each other: their ε adds up, and their noise averages out."""
+    variance = report.typical_variance(0.0, n)
+    return PanelChoice(
+        name=FRESH,
+        oracle=report,
+        panel=None,
+        variance=variance,
+        mean_variance=variance / rounds,
+        report_epsilon=report.guarantee.epsilon,
+        rounds_epsilon=sequential([report.guarantee] * rounds).epsilon,
+        epoch_epsilon=None,
+        stored_bytes=0.0,
+        changes="follows them",
+    )
+
+
 def _limit(epsilon: float | None) -> str:
     return "grows" if epsilon is None else upwards(3)(epsilon)
 
@@ -176,7 +200,7 @@ def _advice(rows: dict[str, PanelChoice]) -> list[str]:
     taken = "L-GRR" if direct is not None and direct.variance <= bits.variance else "L-OSUE"
     exact = {"L-GRR": "Repeated GRR", "LOLOHA": "LongitudinalHashing of OLH"}
     notes = [_saving(rows[name], bits, better) for name, better in exact.items() if name in rows]
-    return [f"{_ADAPTIVE} takes {taken} here", *filter(None, notes), *_claims(rows), _APART]
+    return [f"{_ADAPTIVE} takes {taken} here", *filter(None, notes), *_claims(rows), _FIRST_VALUES, _APART]
 
 
 def _saving(row: PanelChoice, bits: PanelChoice, better: str) -> str:
@@ -203,5 +227,12 @@ def _claims(rows: dict[str, PanelChoice]) -> list[str]:
         return []
     return [
         f"the papers state an ε of {' and '.join(claims)}, which holds only between histories whose buckets are equal "
-        "at the same pairs of rounds; the function links all reports of a person"
+        "at the same pairs of rounds; the function links all reports of a person",
+        f"against {FRESH} these gain for people who never change: all their reports tell {_unchanged(rows)} at most",
     ]
+
+
+def _unchanged(rows: dict[str, PanelChoice]) -> str:
+    """What all rounds of a person who never changes tell."""
+    memos = [row.panel.memo.guarantee.epsilon for row in rows.values() if isinstance(row.panel, LongitudinalHashing)]
+    return upwards(3)(max(memos))
