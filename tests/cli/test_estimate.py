@@ -33,6 +33,15 @@ def test_both_commands_state_one_guarantee(run, survey):
     assert run("estimate", "reports.parquet", "--json").json()["guarantee"]["neighbours"] == "person"
 
 
+@pytest.mark.parametrize(("people", "told"), [(5, True), (500, False)])
+def test_too_few_people_for_an_estimate_are_told(run, tmp_path, people, told):
+    plan = bruit.Plan({"smokes": ["no", "yes"]}, epsilon=1.0)
+    (tmp_path / "plan.json").write_text(plan.to_json())
+    (tmp_path / "t.json").write_text(plan.simulate([people - 2, 2], rng=1).to_json())
+    shown = " ".join(run("estimate", "t.json", "--plan", "plan.json").out.split())
+    assert ("follow Zipf's law" in shown) == told
+
+
 @pytest.mark.parametrize("name", ["out.png", "out.svg", "OUT.PNG"])
 def test_a_figure_is_the_one_file_that_was_asked_for(run, reports, tmp_path, name):
     before = set(tmp_path.iterdir())

@@ -153,7 +153,7 @@ def estimate(
     if as_json:
         console.print_json(_document(known, tables))
     else:
-        console.show(*_with_guarantee(known, tables), rows=rows, hint="--show 0 shows all")
+        console.show(*_with_guarantee(known, tables, tally.n), rows=rows, hint="--show 0 shows all")
 
 
 def _refuse(options: Mapping[str, object], beside: str) -> None:
@@ -277,10 +277,11 @@ def _document(plan: Plan, tables: list[Table]) -> str:
     return sealed[0] if len(plan.schema) == 1 else "[\n" + ",\n".join(sealed) + "\n]"
 
 
-def _with_guarantee(plan: Plan, tables: list[Table]) -> list[Table]:
-    """The tables, with what the plan guarantees below the last one, instead of what each attribute has below each."""
+def _with_guarantee(plan: Plan, tables: list[Table], n: int) -> list[Table]:
+    """The tables; below the last one what the plan guarantees, and whether n people were too few for it."""
     from bruit.attacks.prospects import promises
+    from bruit.collection.uniform_guess import few_people
 
     own = [[note for note in table.notes if not note.startswith("guarantee")] for table in tables]
-    own[-1] = [*own[-1], *promises(plan)]
+    own[-1] = [*own[-1], *few_people(plan, n), *promises(plan)]
     return [replace(table, notes=notes) for table, notes in zip(tables, own, strict=True)]
