@@ -30,6 +30,7 @@ from bruit.errors import (
     FormatError,
     LimitError,
     ParameterError,
+    in_column,
     translated,
 )
 from bruit.estimation.number import NumberEstimate
@@ -179,8 +180,11 @@ class MetricPlane(Described, Randomizer):
     def encode(self, values: Any) -> NDArray[np.uint64]:
         """Codes of places, which are pairs of numbers, one pair per person."""
         places = _pairs(values)
-        columns = [axis.encode(places[:, place]) for place, axis in enumerate(self.axes.values())]
-        return np.stack([column.astype(np.uint64) for column in columns], axis=1)
+        columns = []
+        for place, (name, axis) in enumerate(self.axes.items()):
+            with in_column(name):
+                columns.append(axis.encode(places[:, place]).astype(np.uint64))
+        return np.stack(columns, axis=1)
 
     def randomize(self, codes: Any, words: Words) -> NDArray[Any]:
         """Reports of codes that `encode` gave; block i of these people uses up part i of the words."""
