@@ -1,6 +1,8 @@
 """One wording for bad parameters."""
 
 import math
+import sys
+import unicodedata
 from fractions import Fraction
 
 import numpy as np
@@ -71,3 +73,10 @@ def test_a_declared_text_may_have_thirty_marks_in_a_row() -> None:
     assert _checks.normal_form("e" + "\u0301" * 30) == "é" + "\u0301" * 29
     with pytest.raises(LimitError, match="at most 30 combining marks in a row"):
         _checks.normal_form("e" + "\u0301" * 31)
+
+
+def test_whatever_is_taken_apart_into_marks_counts_as_one() -> None:
+    """Else a run of it would be put in order in the square of its length."""
+    for character in map(chr, range(sys.maxunicode + 1)):
+        apart = unicodedata.normalize("NFKD", character.casefold())
+        assert not unicodedata.combining(apart[0]) or _checks.has_many_marks(character * 31), hex(ord(character))

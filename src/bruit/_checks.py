@@ -216,7 +216,7 @@ def has_many_marks(text: str) -> bool:
     """Whether a text has a run of combining marks that takes long to put in order."""
     marks = 0
     for character in text:
-        marks = marks + 1 if unicodedata.combining(character) else 0
+        marks = marks + 1 if _is_mark(character) else 0
         if marks > _MOST_MARKS:
             return True
     return False
@@ -232,12 +232,19 @@ def with_few_marks(text: str) -> str:
         return text
     kept, marks = [], 0
     for character in text:
-        marks = marks + 1 if unicodedata.combining(character) else 0
+        marks = marks + 1 if _is_mark(character) else 0
         if marks <= _MOST_MARKS:
             kept.append(character)
     return "".join(kept)
 
 
+def _is_mark(character: str) -> bool:
+    """Whether a character is a combining mark, or is taken apart into some."""
+    return unicodedata.combining(character) > 0 or character in _MADE_OF_MARKS
+
+
+#: The characters that are no marks themselves and that NFKC takes apart into marks.
+_MADE_OF_MARKS = frozenset("\u0f73\u0f75\u0f81\uff9e\uff9f")
 #: As many marks in a row as Unicode's stream-safe text has; sorting them takes the square of their number.
 _MOST_MARKS = 30
 

@@ -54,3 +54,9 @@ def test_texts_that_share_cells_differ_in_fewer() -> None:
     differing = {public.differing([0, other]) for other in range(1, 40)}
     assert differing == {0, 1, 2}
     assert public.differing([5, 5]) == 0
+
+
+@pytest.mark.parametrize("run", ["\u05b0\u05b1", "\u05b0\u200d\u05b1", "\u05b0\u05b1\ufe0f\u00ad", "\u0f73"])
+def test_long_runs_of_marks_are_cut_whatever_stands_between_them_and_is_not_seen(run: str) -> None:
+    shortest = fingerprint("a" + run * 30)
+    assert fingerprint("a" + run * 31) == fingerprint("a" + run * 10_000) == shortest

@@ -54,6 +54,11 @@ _CODE = {sign: code for code, sign in enumerate(SIGNS)}
 _UNTOLD = {_CODE[OTHER_SIGN], _CODE[" "]}
 
 
+def seen(text: str) -> str:
+    """A text without what shows nothing."""
+    return _UNSEEN.sub("", text)
+
+
 def normalised(text: str) -> str:
     """A text as open answers are compared: what is seen of it, by NFKC, in lower case, with one space between words.
 
@@ -62,7 +67,7 @@ def normalised(text: str) -> str:
     >>> normalised("  L’ÉCOLE   Maternelle "), normalised("İstanbul")
     ("l'école maternelle", 'istanbul')
     """
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", _UNSEEN.sub("", text)).casefold())
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", seen(text)).casefold())
     return " ".join("".join(map(_plain, _ACCENTS.sub("", folded))).split())
 
 
@@ -146,7 +151,7 @@ class OpenText(Domain):
 
     def code(self, text: str) -> int:
         """The code of a text, −2 where no letter of it has a sign of its own."""
-        shown = _UNSEEN.sub("", text).lstrip()[:_LOOKED_AT]
+        shown = seen(text).lstrip()[:_LOOKED_AT]
         signs = [_sign(letter) for letter in normalised(shown)[: self.letters].rstrip()]
         if not set(signs) - _UNTOLD:
             return _ABSENT

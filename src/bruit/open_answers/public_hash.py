@@ -24,7 +24,7 @@ from bruit.domains.categories import spelling
 from bruit.domains.codes import Codes
 from bruit.domains.domain import column
 from bruit.domains.missing import is_missing
-from bruit.domains.open_text import normalised
+from bruit.domains.open_text import normalised, seen
 from bruit.errors import DataTypeError, MissingError
 
 Cells = NDArray[np.int64]
@@ -42,7 +42,7 @@ def fingerprint(text: str) -> int:
     >>> hex(fingerprint("Bus")), fingerprint(" BUS ") == fingerprint("bus")
     ('0xd0af712a33b8d997', True)
     """
-    data = normalised(_checks.with_few_marks(text)).encode("utf-8", "surrogatepass")
+    data = _normalised(text).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(data, digest_size=8, person=_TEXT).digest(), "little")
 
 
@@ -63,9 +63,14 @@ def _key(entry: Any) -> str:
 
 
 def _of(text: str) -> int:
-    if not normalised(_checks.with_few_marks(text)):
+    if not _normalised(text):
         raise MissingError("Some values are missing or have no letter: leave these people out, or write a word for it.")
     return fingerprint(text)
+
+
+def _normalised(text: str) -> str:
+    """The whole text; what shows nothing goes first, because it would part a long run of marks into short ones."""
+    return normalised(_checks.with_few_marks(seen(text)))
 
 
 @dataclass(frozen=True)
