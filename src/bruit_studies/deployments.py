@@ -370,7 +370,7 @@ DEPLOYMENTS: tuple[Deployment, ...] = (
         covers="all apps of six hours",
         remarks=(
             "1.672 holds for any number of apps, which share six hours. With ε for each app the worst case is "
-            "ε + e^ε - 1, and ε = 0.686 makes it 1.672. bruit derives 0.686 and the law from 1.672.",
+            "ε + e^ε - 1, and ε = 0.686 makes it 1.672. 0.686 and the law are computed from 1.672.",
             "The paper also flips a sent bit with chance γ. 1BitMean with such flips is 1BitMean with a smaller ε: "
             "0.686 includes them, whatever γ is. The stored memo has a larger ε, which is not listed here.",
             "Memos make a counter that stays cost less than the sum. A counter that changes may cost it.",

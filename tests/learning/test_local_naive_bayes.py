@@ -137,7 +137,8 @@ def test_frames_arrays_and_mappings_are_the_same():
         ({"classes": None}, ParameterError, "classes must be declared"),
         ({"epsilon": -1.0}, ParameterError, "epsilon"),
         ({"method": "RS+FD[GRR]"}, None, ""),
-        ({"method": "nothing"}, ParameterError, "asks one question per person"),
+        ({"method": "nothing"}, ParameterError, "method must be one of Warner"),
+        ({"method": "GRR"}, ParameterError, "asks one question per person"),
     ],
 )
 def test_what_is_declared_is_checked(settings, error, words):

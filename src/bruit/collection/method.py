@@ -206,9 +206,10 @@ class Method(ABC):
         return (*oracles, *numbers, ADAPTIVE)
 
     @classmethod
-    def base_name(cls, name: Any) -> str:
-        """The name of a mechanism that may stand in the brackets, as this library writes it."""
-        what, loaded = f"The mechanism in {cls.kind}[…]", cls.bases(Oracle.kinds.meanings, Number.kinds.meanings)
+    def base_name(cls, name: Any, what: str = "") -> str:
+        """The name of a mechanism that may stand in the brackets, as this library writes it; errors call it `what`."""
+        what = what or f"The mechanism in {cls.kind}[…]"
+        loaded = cls.bases(Oracle.kinds.meanings, Number.kinds.meanings)
         if isinstance(name, str) and name.lower() in map(str.lower, loaded):
             return _spelt(name, loaded, what)
         mechanisms.refer(name)

@@ -128,7 +128,7 @@ class One(Method):
         if chosen and len(task.schema) > 1:
             return Method.named(f"{USUAL}[{ADAPTIVE}]").settled(task)
         if len(task.schema) != 1:
-            Method.kinds[USUAL].kind.base_name(self.base)
+            Method.kinds[USUAL].kind.base_name(self.base, "method")
             raise ParameterError(
                 f"{self} alone asks one question per person, this schema has {len(task.schema)}: "
                 f"name what to do with them, as in SPL[{self}], SMP[{self}] or RS+FD[GRR]."
