@@ -55,6 +55,9 @@ shown_from = 5
     + _HABITS
 )
 
+#: The same two, of which each personal link names one.
+ASSIGNED = HEALTH.replace("epsilon = 2.0", 'epsilon = 2.0\npeople = 30\nassign = "rotation"')
+
 #: The same two, of which the pair is reported.
 TABLES = (
     """

@@ -1,14 +1,14 @@
 // Runs the sampler in Node for tests/cards/test_javascript.py: jobs come as JSON on standard input, answers go out.
 // The first argument is the address of the sampler's module.
 
-const { drawMemo, pack, read, refresh, sample } = await import(process.argv[2]);
+const { assigned, drawMemo, pack, read, refresh, sample } = await import(process.argv[2]);
 
 let input = "";
 for await (const chunk of process.stdin) input += chunk;
 
 /** For each vector whether the report, its bytes and the number of words used are as they should be. */
-function compare({ card: text, vectors }) {
-  const card = read(text);
+function compare({ card: text, vectors, place }) {
+  const card = place === undefined ? read(text) : assigned(read(text), place);
   return vectors.map(({ codes, words, report, packed, memo }) => {
     let used = 0;
     const next = () => BigInt(words[used++]);
@@ -38,10 +38,10 @@ function count({ card: text, codes, draws }) {
   return seen;
 }
 
-/** Whether codes are refused. */
-function refused({ card: text, codes }) {
+/** Whether codes, or a place, are refused. */
+function refused({ card: text, codes, place }) {
   try {
-    sample(read(text), codes);
+    sample(place === undefined ? read(text) : assigned(read(text), place), codes);
     return "";
   } catch (error) {
     return String(error);

@@ -150,13 +150,13 @@ def whole_law(card, codes):
     return seen
 
 
-def drawn_law(card, codes, words, draws):
+def drawn_law(card, codes, words, draws, place=None):
     """The exact law of `sample_codes` where every sequence of words is equally likely."""
     seen = Counter()
     for sequence in itertools.product(range(words), repeat=draws):
         source = iter(sequence)
         try:
-            messages = card._messages(codes, source)
+            messages = card._messages(codes, source, place)
         except StopIteration:
             continue
         assert next(source, None) is None
@@ -186,6 +186,24 @@ def test_all_words_of_a_tiny_card_give_the_law_of_its_method(name, monkeypatch):
     card = Card(DIGEST, method, tuple(make(f"q{i}") for i, make in enumerate(questions)), weights)
     for codes in itertools.product(*(range(len(question.values)) for question in card.questions)):
         assert drawn_law(card, codes, 4, draws) == {m: p for m, p in whole_law(card, codes).items() if p}
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_an_assigned_question_is_reported_with_its_own_law_and_as_many_words(place, monkeypatch):
+    for module in (word_module, question_module):
+        monkeypatch.setattr(module, "WORDS", 4)
+    card = Card(DIGEST, "SMP", tuple(make(f"q{i}") for i, make in enumerate([tiny(None), tiny(None)])), (1, 3))
+    for codes in itertools.product(*(range(len(question.values)) for question in card.questions)):
+        law = {m: p for m, p in whole_law(card, codes).items() if p and m[0] == place}
+        assert drawn_law(card, codes, 4, 2, place) == {m: p / sum(law.values()) for m, p in law.items()}
+        assert drawn_law(card, codes, 4, 2, 1 - place) != drawn_law(card, codes, 4, 2, place)
+
+
+@pytest.mark.parametrize(("method", "place", "match"), [("SMP", 2, "place"), ("SMP", -1, "place"), ("SPL", 0, "leave")])
+def test_a_question_that_is_none_or_of_another_method_is_not_assigned(method, place, match):
+    card = Plan({"a": ["x", "y"], "b": ["u", "v", "w"]}, 1.0, f"{method}[GRR]").card()
+    with pytest.raises(ParameterError, match=match):
+        card.sample_codes([0, 0], place=place)
 
 
 def two_samples(first, second):

@@ -87,6 +87,36 @@ def test_a_mistake_in_the_parities_shows_on_the_vectors(right, wrong, open_card,
     assert not all(answers)
 
 
+def assigned_comparison(card, place, *, told):
+    """Reports on the question at a place, with the words that they took; the sampler is told another one, or this."""
+    generator, vectors = np.random.default_rng(place), []
+    for _ in range(60):
+        codes = [int(generator.integers(question.answers)) for question in card.questions]
+        words = [int(word) for word in generator.integers(2**64, size=60, dtype=np.uint64)]
+        left = iter(words)
+        report = card.sample_codes(codes, left, place=place)
+        used = [str(word) for word in words[: len(words) - len(list(left))]]
+        vectors.append({"codes": codes, "words": used, "report": report, "packed": card.pack(report).hex()})
+    return {"task": "compare", "card": card.to_bytes().decode(), "vectors": vectors, "place": told}
+
+
+@needs_node
+def test_an_assigned_question_is_drawn_as_in_python_and_another_place_is_noticed(designs):
+    card = designs["SMP weighted"].card
+    places = range(len(card.questions))
+    answers = run([assigned_comparison(card, place, told=place) for place in places])
+    assert all(map(all, answers))
+    assert [len(answer) for answer in answers] == [60] * len(places)
+    (wrong,) = run([assigned_comparison(card, 0, told=1)])
+    assert not any(wrong)
+
+
+@needs_node
+def test_a_question_is_assigned_where_one_of_several_is_reported_on(designs):
+    job = {"task": "refused", "codes": [0, 0], "place": 0, "card": designs["SPL[GRR]"].card.to_bytes().decode()}
+    assert "one of several" in run([job])[0]
+
+
 @needs_node
 def test_a_vector_with_another_report_or_another_word_is_noticed(designs):
     job = comparison(designs["GRR"].card)

@@ -248,12 +248,19 @@ class Card:
         """
         return self.sample_codes(self._codes(values), words)
 
-    def sample_codes(self, codes: Sequence[int], words: Iterable[int] | None = None) -> dict[str, str]:
-        """The same from the codes of the answers: their places among the texts of each question, public ones last."""
+    def sample_codes(
+        self, codes: Sequence[int], words: Iterable[int] | None = None, *, place: int | None = None
+    ) -> dict[str, str]:
+        """The same from the codes of the answers: their places among the texts of each question, public ones last.
+
+        Of SMP, `place` is the question that was assigned to this person at random; by default the device draws it.
+        """
         private, clear = self._checked_codes(codes)
         if self.rounds is not None:
             raise ParameterError("This card asks the same person again: keep draw_memo(…), and send refresh(memo).")
-        return self._texts([*self._messages(private, _words(words)), *clear])
+        if place is not None and self.method != "SMP":
+            raise ParameterError("A question is assigned where one of several is reported on: leave place out.")
+        return self._texts([*self._messages(private, _words(words), place), *clear])
 
     def draw_memo(self, values: Mapping[str, str], words: Iterable[int] | None = None) -> dict[str, str]:
         """The memo of one person for one epoch: to be kept and shown to nobody. A text for each column of a report.
@@ -326,16 +333,23 @@ class Card:
     def _every(self) -> tuple[CardQuestion | PublicQuestion, ...]:
         return (*self.questions, *self.public)
 
-    def _messages(self, codes: Sequence[int], words: Words) -> list[int]:
+    def _messages(self, codes: Sequence[int], words: Words, place: int | None = None) -> list[int]:
         """One message for each column of a report that is not sent in clear."""
         if self.method == "SMP":
-            which = weighted(self.weights or (), words)
+            which = weighted(self._weights_of(place), words)
             return [which, self.questions[which].sample(codes[which], words)]
         pairs = list(zip(self.questions, codes, strict=True))
         if self.method in ("one", "SPL"):
             return [question.sample(code, words) for question, code in pairs]
         true = uniform(len(pairs), words)
         return [question.sample_faked(code, place == true, words) for place, (question, code) in enumerate(pairs)]
+
+    def _weights_of(self, place: int | None) -> Sequence[int]:
+        """The weights of the draw; with a place, all of the weight is on it, so that as many words are drawn."""
+        if place is None:
+            return self.weights or ()
+        _checks.integer(low=0, high=len(self.questions) - 1, place=place)
+        return [int(other == place) for other in range(len(self.questions))]
 
     def pack(self, report: Mapping[str, str]) -> bytes:
         """A report as bytes: its columns one after the other, as many bytes for every person."""

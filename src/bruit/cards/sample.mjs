@@ -41,6 +41,12 @@ export function sample(card, codes, nextWord = systemWord) {
   return texts(card, [...METHODS[card.method](card, own, nextWord), ...clear]);
 }
 
+/** The card of a person to whom a question was assigned at random: all of the weight is on it, by its place. */
+export function assigned(card, place) {
+  if (card.method !== "SMP") throw new Error("A question is assigned where one of several is reported on.");
+  return { ...card, weights: card.questions.map((_, other) => (other === place ? 1n : 0n)) };
+}
+
 /**
  * The memo of one person for one epoch: an object with a text for each column of the card, like a report.
  *

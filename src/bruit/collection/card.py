@@ -16,8 +16,13 @@ if TYPE_CHECKING:
 
 def card(plan: Plan) -> Card:
     """What a person's device needs to answer the plan."""
+    rotation.check_alone(plan.design, "A device answers alone")
+    return assigned_card(plan)
+
+
+def assigned_card(plan: Plan) -> Card:
+    """The same, also where somebody else assigns the question of each person: the issuer of personal links."""
     design = plan.design
-    rotation.check_alone(design, "A device answers alone")
     if plan.repeat is not None and plan.repeat.follow_changes:
         raise ParameterError("A card has one memo in an epoch: leave follow_changes out.")
     if design.card_kind is None:

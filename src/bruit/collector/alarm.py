@@ -104,7 +104,7 @@ def _spans(plan: Plan, tally: Tally) -> Iterator[_Span]:
     """What is tested of a tally: the supports of every attribute, and how often each attribute was drawn."""
     if not is_tested(plan):
         return
-    if plan.design.draws is not None:
+    if plan.design.draws is not None and not plan.design.needs_list:  # what is assigned is not drawn
         weights = np.array(plan.design.draws, float)
         chances = weights / weights.sum()
         for (name, reports), chance in zip(_reported(plan, tally), chances.tolist(), strict=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bruit import _checks
+from bruit.collection import rotation
 from bruit.collector.open_survey import OpenSurvey, epoch_hash, link_hash, round_hash
 from bruit.collector.store import Store
 from bruit.collector.wording import TEXTS
@@ -35,6 +36,8 @@ def token(length: int = _LENGTH) -> str:
 def issue(store: Store, name: str, number: int) -> list[str]:
     """New single-use links of a survey; the store keeps their hashes, and they are nowhere else.
 
+    In rotation each of them ends in the place of a question: that of its holder, in equal shares of these links.
+
     Parameters
     ----------
     store
@@ -50,10 +53,16 @@ def issue(store: Store, name: str, number: int) -> list[str]:
         raise ParameterError(f"The survey {name!r} takes one link for all: open it with --links for single-use ones.")
     if opened.closed:
         raise ParameterError(f"The survey {name!r} is closed: it takes no answers any more.")
-    tokens = [token() for _ in range(number)]
     survey = OpenSurvey(opened).survey
+    tokens = _assigned(survey, number) if survey.is_assigned else [token() for _ in range(number)]
     store.add_links(name, (row for text in tokens for row in _rows(survey, text)))
     return tokens
+
+
+def _assigned(survey: Survey, number: int) -> list[str]:
+    """Tokens, each with the place of a question: ``collection/rotation.proof.md``."""
+    places = rotation.assignment(number, len(survey.units), Entropy())
+    return [f"{token()}.{place}" for place in places.tolist()]
 
 
 def _rows(survey: Survey, text: str) -> list[bytes]:

@@ -98,7 +98,7 @@ class OpenSurvey:
             self._check_round(report.round)
             link = round_hash(report.link, report.round)
         else:
-            link = link_hash(report.link) if self.opened.links else b""
+            link = link_hash(self.survey.link_of(report)) if self.opened.links else b""
         return Arrival(report, StoredReport(_hash(self._single(report)), _hash(body), link))
 
     def _single(self, report: Report) -> bytes:

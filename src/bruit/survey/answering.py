@@ -25,7 +25,8 @@ def answer(survey: Survey, values: Mapping[str, Any], link: str, number: int) ->
         )
     codes, public = _coded(survey, values)
     _checks.integer(low=1, high=survey.rounds, round=number)
-    return _filled(survey, survey.card.sample_codes(codes), public, link, number)
+    token, place = assigned_place(survey, link) if survey.is_assigned else (link, None)
+    return _filled(survey, survey.card.sample_codes(codes, place=place), public, token, number)
 
 
 def answer_code(survey: Survey, values: Mapping[str, Any]) -> str:
@@ -66,6 +67,14 @@ def claim_round(survey: Survey, claimed: bytes, number: int) -> bytes:
 def _filled(survey: Survey, columns: dict[str, str], public: tuple[int, ...], link: str, number: int) -> bytes:
     report = Report(secrets.token_bytes(ID_LENGTH // 2), _checked_link(link), public, number, columns)
     return survey.body.fill(report)
+
+
+def assigned_place(survey: Survey, link: str) -> tuple[str, int]:
+    """The token of a link that names a question, and the place of the question."""
+    match = re.fullmatch(rf"({LINK})\.(0|[1-9][0-9]{{0,3}})", link) if isinstance(link, str) else None
+    if match is None or int(match[2]) >= len(survey.units):
+        raise ParameterError("link must be what stands behind # in a personal link of this survey, as in …kp3.0.")
+    return match[1], int(match[2])
 
 
 def _checked_link(link: str) -> str:

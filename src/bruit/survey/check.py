@@ -340,7 +340,7 @@ class Check:
 
     def _codes(self) -> list[str]:
         """How long codes are, and whether two people may have one id; where answers come as codes, what that adds."""
-        if self.survey.has_rounds or self.survey.open_question:
+        if self.survey.needs_links or self.survey.open_question:
             return []
         try:
             form = self.survey.codes
@@ -374,6 +374,11 @@ class Check:
             ]
         if design.draws is None or design.card_kind is None:
             return []
+        if self.survey.is_assigned:
+            return [
+                "Each person reports on one line of this table, which the link names: one link in "
+                f"{count}. This is for links that are all answered; issue them together."
+            ]
         return [
             f"Each person reports on one line of this table, drawn by chance: about {self.people / count:.0f} on each."
         ]

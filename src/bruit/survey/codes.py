@@ -137,6 +137,10 @@ class CodeForm:
                 "A survey with rounds cannot be answered by codes: what a device draws from again needs a collector "
                 "and personal links (bruit survey open --links)."
             )
+        if self.survey.is_assigned:
+            raise ParameterError(
+                "A survey in rotation is answered by personal links, which no code carries: leave assign out."
+            )
         _ = self.length
 
     # The payload.

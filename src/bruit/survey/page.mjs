@@ -1,6 +1,6 @@
 import { codeOf, qrModules, randomBelow } from "./code.mjs";
 import { counted, textCode } from "./open_text.mjs";
-import { drawMemo, parities, read, refresh, sample } from "./sample.mjs";
+import { assigned, drawMemo, parities, read, refresh, sample } from "./sample.mjs";
 
 // The page of a survey: it asks, draws once, shows the bytes, sends them, and then tells what they say.
 //
@@ -310,6 +310,7 @@ function start(survey) {
   let drawing = false;
   let shut = null; // why the collector takes no answers, as far as this page knows; "" where it takes them
   let link = "";
+  let linked = null; // the place of the question that the link names, in rotation
   let base = ""; // what all that is stored for this survey and link begins with
   let store = null; // of this round
   let memos = null; // of this epoch
@@ -1112,7 +1113,7 @@ function start(survey) {
   async function drawAndSend() {
     if (drawing) return undefined;
     drawing = true;
-    const person = { answers, link, base, store, memos, round }; // while it waits, another link may be opened here
+    const person = { answers, link, linked, base, store, memos, round }; // while it waits, another link may be opened here
     try {
       await alone(base, () => drawFor(person));
     } catch {
@@ -1137,9 +1138,11 @@ function start(survey) {
       await keepCode(person);
       return;
     }
-    const body = panel ? drawFromMemo(person) : draw(survey, card, ...entered(person), person.link);
+    const body = panel ? drawFromMemo(person) : draw(survey, cardOf(person), ...entered(person), person.link);
     if (body) await person.store.set({ body: relinked(body, person.link, "") });
   }
+
+  const cardOf = (person) => (person.linked === null ? card : assigned(card, person.linked));
 
   /** Draw a code and store it; an error where it is not on the disk, for then it must not be shown. */
   async function keepCode(person) {
@@ -1465,21 +1468,30 @@ function start(survey) {
 
   // Where it begins, and begins again.
 
+  /** The token of a personal link, and in rotation the place of its question; nothing of what is no link. */
+  function linkIn(fragment) {
+    if (!survey.links) return ["", null];
+    if (!survey.assigned) return [/^[A-Za-z0-9_-]{16,32}$/.exec(fragment)?.[0], null];
+    const [, token, question] = /^([A-Za-z0-9_-]{16,32})\.(0|[1-9][0-9]{0,3})$/.exec(fragment) ?? [];
+    return Number(question) < survey.attributes.length ? [token, Number(question)] : [];
+  }
+
   async function begin() {
     const own = {};
     beginning = own;
     [answers, shown, screen, shut] = [null, null, null, null];
     place.replaceChildren();
-    const token = survey.links ? location.hash.slice(1) : "";
+    const [token, question] = linkIn(location.hash.slice(1));
     if (location.protocol === "file:" && !code) return show("from_disk");
     const isLocal = code && location.protocol !== "http:"; // of a file, nobody on the way can have changed it
     if (!isLocal && !window.isSecureContext && !survey.insecure_demo) return show("insecure");
     if (code && !isLasting(sizeOf(survey))) return show("storage");
-    if (survey.links && !/^[A-Za-z0-9_-]{16,32}$/.test(token)) return show("needs_link");
+    if (token === undefined) return show("needs_link");
     const prefix = await nameFor(survey, token);
     await alone(prefix, () => recall(prefix, token));
     if (beginning !== own) return undefined; // it began anew meanwhile
-    [answers, shown, link, base, round, lasting] = [null, null, token, prefix, roundNow(), isLasting(sizeOf(survey))];
+    [answers, shown, link, linked, base] = [null, null, token, question, prefix];
+    [round, lasting] = [roundNow(), isLasting(sizeOf(survey))];
     store = kept(panel ? `round.${round}` : "");
     memos = panel ? kept(`epoch.${epochOf(round)}`) : null;
     if (!round) return show("not_yet");

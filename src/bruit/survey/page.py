@@ -21,7 +21,7 @@ from bruit.pages import fill, source
 from bruit.privacy.composition import sequential
 from bruit.survey.body import Body, ClaimBody
 from bruit.survey.question import Question
-from bruit.survey.wording import CODE, LATER_CODE, OPEN, PRINT, TEXTS
+from bruit.survey.wording import ASSIGNED, CODE, LATER_CODE, OPEN, PRINT, TEXTS
 
 if TYPE_CHECKING:
     from bruit.survey.survey import Survey
@@ -31,8 +31,9 @@ _IMPORT = re.compile(r'^import \{[^}]*\} from "\./(?:sample|code|open_text)\.mjs
 
 def page(survey: Survey, *, address: str, links: bool, insecure_demo: bool) -> bytes:
     """The page of a survey, whole."""
-    if survey.has_rounds and not links:
-        raise ParameterError("A survey with rounds is answered by personal links: give --links (links=True in Python).")
+    if survey.needs_links and not links:
+        asked = "with rounds" if survey.has_rounds else "in rotation"
+        raise ParameterError(f"A survey {asked} is answered by personal links: give --links (links=True in Python).")
     if not address:
         raise ParameterError('address must be a path or an address with https, as in "report".')
     return _page(survey, address=address, links=links, insecure_demo=insecure_demo)
@@ -57,6 +58,8 @@ def _page(survey: Survey, *, address: str, code: dict[str, Any] | None = None, *
     is_open = survey.open_question is not None
     if is_open:
         _check_words(survey, OPEN, "for an open question")
+    if survey.is_assigned:
+        _check_words(survey, ASSIGNED, "for questions in rotation")
     language, data = survey.languages[0], _data(survey, code, address=address, **options)
     text = fill(
         "respondent.html.j2",
@@ -108,6 +111,7 @@ def _data(survey: Survey, code: dict[str, Any] | None, **options: Any) -> dict[s
         "asker": dict(survey.asker),
         "questions": [_question(question) for question in survey.questions],
         "card": survey.card.to_bytes().decode(),
+        "assigned": survey.is_assigned,
         "parts": _parts(survey.body),
         "length": survey.body_length,
         **facts(survey),
@@ -125,13 +129,13 @@ def facts(survey: Survey) -> dict[str, Any]:
 
 
 def own_texts(survey: Survey, *, code: bool) -> str:
-    """How the texts begin that stand in place of others: of codes, of an open question, or none."""
-    return CODE if code else OPEN if survey.open_question else ""
+    """How the texts begin that stand in place of others: of codes, an open question, assigned ones, or none."""
+    return CODE if code else OPEN if survey.open_question else ASSIGNED if survey.is_assigned else ""
 
 
 def page_words(texts: Mapping[str, str], prefix: str) -> dict[str, str]:
     """The texts of a page; with codes, ``code_draw`` stands in place of ``draw``."""
-    plain = {name: text for name, text in texts.items() if not name.startswith((CODE, PRINT, OPEN))}
+    plain = {name: text for name, text in texts.items() if not name.startswith((CODE, PRINT, OPEN, ASSIGNED))}
     if not prefix:
         return plain
     own = {name.removeprefix(prefix): text for name, text in texts.items() if name.startswith(prefix)}

@@ -155,6 +155,8 @@ class Paper:
         questions = self.survey.questions
         if self.survey.has_rounds:
             raise ParameterError("Paper keeps no memo: leave rounds out, or ask in the browser.")
+        if self.survey.is_assigned:
+            raise ParameterError("On paper a die draws the question of each person: leave assign out.")
         if any(question.clear or question.kind in ("number", "several", "open") for question in questions):
             raise ParameterError("A sheet of paper has questions of the kinds yes-no, choice and scale, none in clear.")
         if len(questions) > max(PICKS):

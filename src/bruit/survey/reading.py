@@ -15,8 +15,9 @@ from typing import Any, get_args
 from bruit import _checks, documents
 from bruit.cards.question import MOST_CELLS
 from bruit.collection import Plan, Repeat
+from bruit.collection.card import assigned_card
 from bruit.collection.mechanisms import metric_of
-from bruit.collection.method import DEFAULT
+from bruit.collection.method import DEFAULT, Method
 from bruit.domains import OpenText, Schema
 from bruit.domains.open_text import MOST_LETTERS
 from bruit.errors import ParameterError, ParameterTypeError
@@ -45,8 +46,8 @@ _ODDS = re.compile(r"\s*([0-9]{1,6})\s*:\s*([0-9]{1,6})\s*")
 _READABLE = (None, "self", "subset", "window")
 
 _SURVEY_KEYS = (
-    "title", "introduction", "asker", "languages", "epsilon", "odds", "method", "people", "shown_from", "opens",
-    "closes", "channel", "address", "reading", "rounds", "epochs", "epoch_epsilon", "round_opens", "question",
+    "title", "introduction", "asker", "languages", "epsilon", "odds", "method", "assign", "people", "shown_from",
+    "opens", "closes", "channel", "address", "reading", "rounds", "epochs", "epoch_epsilon", "round_opens", "question",
 )  # fmt: skip
 _QUESTION_KEYS = {
     "choice": ("labels", "refusal"),
@@ -61,6 +62,7 @@ _STEPS, MOST_STEPS = 10, 100
 #: What a survey with an open question cannot have, and what to write instead.
 _NOT_OPEN = {
     "method": "an open question has a mechanism of its own: leave method out.",
+    "assign": "an open question is alone, so that there is nothing to assign: leave assign out.",
     **dict.fromkeys(
         ("rounds", "epochs", "epoch_epsilon", "round_opens"),
         "an open question is asked once, because its answers cannot be drawn from a memo: leave rounds, epochs, "
@@ -431,9 +433,8 @@ def _plan(file: Mapping[str, Any], questions: tuple[Question, ...]) -> Plan:
     domains = {
         name: domain for question in questions if not question.clear for name, domain in question.attributes.items()
     }
-    method = file.get("method", DEFAULT)
     epsilon = _epsilon(file)
-    plan = Plan(Schema(domains), epsilon, method, repeat=_repeat(file, epsilon))
+    plan = Plan(Schema(domains), epsilon, _method(file, len(domains)), repeat=_repeat(file, epsilon))
     if metric_of(plan.mechanisms) is not None:
         raise ParameterError("A survey states an ε of any two answers, and none per distance: name another method.")
     for name, mechanism in plan.mechanisms.items():
@@ -443,8 +444,25 @@ def _plan(file: Mapping[str, Any], questions: tuple[Question, ...]) -> Plan:
                 f"Question {name!r}: a report by {mechanism.name} says nothing to the person who sends it. Leave "
                 'method out, or name GRR, SS or OUE (for several questions: method = "SMP[GRR]").'
             )
-    plan.card()
+    assigned_card(plan)
     return plan
+
+
+def _method(file: Mapping[str, Any], attributes: int) -> Any:
+    """The method, and who says which question a person reports on."""
+    name = file.get("method", DEFAULT)
+    if "assign" not in file:
+        return name
+    if attributes == 1:
+        raise ParameterError("With one question there is nothing to assign: leave assign out.")
+    if "rounds" in file or "epochs" in file:
+        raise ParameterError("In rounds every device draws its question: leave assign out, or ask once.")
+    if file.get("channel", "collector") != "collector":
+        raise ParameterError(
+            'assign = "rotation" puts a question into each personal link, and links are answered to a collector: leave '
+            "channel out, or leave assign out."
+        )
+    return Method.named(name, assign=file["assign"])
 
 
 def _open_plan(file: Mapping[str, Any], question: Question) -> Plan:

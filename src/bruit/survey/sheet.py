@@ -33,11 +33,13 @@ def sheet(survey: Survey, language: str | None, *, channel: str | None, links: b
     way = _checks.one_of(CHANNELS, channel=survey.channel if channel is None else channel)
     if survey.open_question is not None and way != "collector":
         raise ParameterError("An open question is answered to a collector: leave --channel out.")
+    if way == "codes":
+        _ = survey.codes  # refuses what no code carries
     spoken = spoken_language(survey, language)
     if links and way != "collector":
         raise ParameterError("Links are for a collector: leave --links out (links=False in Python).")
     kind = _PaperSheet if way == "paper" else _Sheet
-    writer = kind(survey, spoken, way, links=links or (survey.has_rounds and way == "collector"))
+    writer = kind(survey, spoken, way, links=links or (survey.needs_links and way == "collector"))
     text = fill(
         "sheet.html.j2",
         language=spoken,
@@ -166,7 +168,7 @@ class _Sheet:
             yield paragraph(self.page("example_of", question=self.quote(name)))
             yield bullets(self._odds(attributes[place], place), on_page=True)
         if self._is_drawn() and len(places) > 1:
-            yield paragraph(self.say("picked_only"), note=True)
+            yield paragraph((self.page if self.survey.is_assigned else self.say)("picked_only"), note=True)
 
     def _places(self, attributes: list[dict[str, Any]]) -> dict[tuple[int, ...], int]:
         """The first attribute of each question, or of each set of questions; its choices have the same odds."""

@@ -15,7 +15,9 @@ from bruit import documents
 from bruit._renamed import Signpost
 from bruit.cards import Card
 from bruit.collection import Plan, Repeat
+from bruit.collection.card import assigned_card
 from bruit.collection.panel import ONCE
+from bruit.collection.sample import ATTRIBUTE
 from bruit.engines import report_parsing
 from bruit.errors import DataError, ParameterError
 from bruit.survey.body import Body, ClaimBody, Memo, Report
@@ -157,6 +159,16 @@ class Survey:
         return self.plan.repeat is not None
 
     @property
+    def is_assigned(self) -> bool:
+        """Whether each personal link names the question that its holder reports on, in equal shares."""
+        return self.plan.design.needs_list
+
+    @property
+    def needs_links(self) -> bool:
+        """Whether it can be answered by personal links only."""
+        return self.has_rounds or self.is_assigned
+
+    @property
     def repeat(self) -> Repeat:
         """Rounds and epochs; one of each where people are asked once."""
         return self.plan.repeat or ONCE
@@ -173,7 +185,7 @@ class Survey:
     @cached_property
     def card(self) -> Card:
         """What a respondent's device draws from."""
-        return self.plan.card()
+        return assigned_card(self.plan) if self.is_assigned else self.plan.card()
 
     @cached_property
     def digest(self) -> str:
@@ -195,6 +207,7 @@ class Survey:
             "languages": list(self.languages),
             "questions": [question.to_dict() for question in self.questions],
             "rounds": self.rounds,
+            **({"assign": "rotation"} if self.is_assigned else {}),
             "wording": {language: dict(self.wording[language]) for language in self.own_wording},
             **({"address": self.address} if self.address != "vous" else {}),
             **({"reading": self.reading} if self.reading != "standard" else {}),
@@ -244,6 +257,10 @@ class Survey:
             raise DataError("A report of this survey must have messages that its law can give.")
         return report
 
+    def link_of(self, report: Report) -> str:
+        """The personal link that a report came by: its token, and the question that it is about if links name that."""
+        return f"{report.link}.{int(report.columns[ATTRIBUTE])}" if self.is_assigned else report.link
+
     def answer(self, values: Mapping[str, Any], *, link: str = "", round: int = 1) -> bytes:
         """The body of a new report, as the page would draw it: for devices without a browser, and for trials.
 
@@ -253,7 +270,7 @@ class Survey:
             The label of the answer to each question, in the first language; of several choices, a list of labels; of
             an open question, a text.
         link, round
-            The token of a single-use link; the round.
+            What stands behind ``#`` in a single-use link; the round.
         """
         from bruit.survey.answering import answer
 

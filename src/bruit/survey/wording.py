@@ -19,8 +19,8 @@ from bruit.pages import Wording, addressed
 Address: TypeAlias = Literal["vous", "tu"]
 #: Whom the sentences are for: everybody, or children.
 Reading: TypeAlias = Literal["standard", "simple"]
-#: How the texts of codes begin: of the page, and to print; and those of an open question.
-CODE, PRINT, OPEN = "code_", "print_", "open_"
+#: How the texts of codes begin: of the page, and to print; those of an open question, and of assigned questions.
+CODE, PRINT, OPEN, ASSIGNED = "code_", "print_", "open_", "assigned_"
 #: Texts of codes that a translation may lack: the page then has neither these nor those that they stand in place of.
 LATER_CODE = frozenset(f"{CODE}{name}" for name in ("brief_choices", "protection_choice", "protection_choices"))
 #: The section of a file with shorter wordings.
@@ -32,7 +32,7 @@ def _later() -> frozenset[str]:
     english = Wording("bruit.survey")["en"]
     single = {"lost_last", "next", "change", "none_chosen", "less", "more", "protection_choice", "says_choice"}
     single |= {"leaves_clear", "was_forgotten"}
-    begun = {name for name in english if name.startswith((CODE, PRINT, OPEN, "brief_", "protection_choices"))}
+    begun = {name for name in english if name.startswith((CODE, PRINT, OPEN, ASSIGNED, "brief_", "protection_choices"))}
     return frozenset(single | begun | {f"{SIMPLE}.{name}" for name in english.get(SIMPLE, {})})
 
 
