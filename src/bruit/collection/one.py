@@ -99,10 +99,10 @@ class One(Method):
     refuses: ClassVar[tuple[str, ...]] = ("mechanisms", "published")
 
     @classmethod
-    def base_name(cls, name: Any) -> str:
+    def base_name(cls, name: Any, what: str = "") -> str:
         """The name as this library writes it; one that it does not know is refused where its mechanism is made."""
         if not isinstance(name, str):
-            return super().base_name(name)
+            return super().base_name(name, what)
         known = (*Oracle.kinds.meanings, *Number.kinds.meanings, ADAPTIVE)
         return {other.lower(): other for other in known}.get(name.strip().lower(), name)
 
