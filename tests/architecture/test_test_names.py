@@ -46,6 +46,7 @@ CROSS_CUTTING = {
     "studies/test_verdicts": "the judges of all studies",
     "survey/test_access": "the page by keyboard, in large letters, dark, narrow and printed",
     "survey/test_browser": "the page in a browser",
+    "survey/test_browser_assigned": "questions that links name, in a browser",
     "survey/test_browser_codes": "the page with codes in a browser",
     "survey/test_browser_open": "an open question in a browser",
     "survey/test_browser_rounds": "rounds in a browser",

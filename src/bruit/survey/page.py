@@ -32,8 +32,8 @@ _IMPORT = re.compile(r'^import \{[^}]*\} from "\./(?:sample|code|open_text)\.mjs
 def page(survey: Survey, *, address: str, links: bool, insecure_demo: bool) -> bytes:
     """The page of a survey, whole."""
     if survey.needs_links and not links:
-        asked = "with rounds" if survey.has_rounds else "in rotation"
-        raise ParameterError(f"A survey {asked} is answered by personal links: give --links (links=True in Python).")
+        kind = "with rounds" if survey.has_rounds else "in rotation"
+        raise ParameterError(f"A survey {kind} is answered by personal links: give --links (links=True in Python).")
     if not address:
         raise ParameterError('address must be a path or an address with https, as in "report".')
     return _page(survey, address=address, links=links, insecure_demo=insecure_demo)

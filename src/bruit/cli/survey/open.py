@@ -103,10 +103,10 @@ def _keep(keeper: Store, file: Path, name: str, base: str, links: bool, public: 
 
     survey = Survey.load(file)
     if survey.needs_links and not links:
-        asked = "with rounds is answered by personal links, one for all rounds"
+        kind = "with rounds is answered by personal links, one for all rounds"
         if survey.is_assigned:
-            asked = "in rotation is answered by personal links, which name the questions"
-        raise ParameterError(f"A survey {asked}: add --links.")
+            kind = "in rotation is answered by personal links, which name the questions"
+        raise ParameterError(f"A survey {kind}: add --links.")
     if survey.channel == "codes":
         raise ParameterError(
             f'{file.name} says channel = "codes": people hand in codes, and nothing is served. Write its page by bruit '
