@@ -136,13 +136,14 @@ class Grid(Domain):
 
     @property
     def is_whole(self) -> bool:
-        """Whether the points are whole numbers one apart: numbers are then placed without any rounding of floats."""
+        """Whether the points are whole numbers one apart."""
         return self.step == 1 and float(self.low).is_integer()
 
     @property
-    def rounds_differences(self) -> bool:
-        """Whether that takes care: from a bound below zero the difference of a number near zero is rounded."""
-        return self.low < 0 and self.is_whole
+    def has_own_cells(self) -> bool:
+        """Whether the bounds are declared as whole numbers, and each whole number between them has a point."""
+        whole = isinstance(self.low, int) and isinstance(self.high, int)
+        return whole and self.cells == self.high - self.low + 1
 
     @property
     def first(self) -> int:
@@ -198,9 +199,6 @@ class Grid(Domain):
 
     def place(self, values: NDArray[Any]) -> NDArray[Any]:
         """The nearest point of each number. Halves go up: a cell does not depend on parity as in banker's rounding."""
-        if self.rounds_differences:
-            below = np.floor(values)
-            return np.asarray(below - self.low + (values - below >= 0.5))
         places = (values - self.low) / float(self.step)
         places += 0.5
         whole: NDArray[np.float64] = np.floor(places, out=places)

@@ -305,9 +305,8 @@ class Number(MessageReports):
     @property
     def _rounding_bias(self) -> float:
         """How far rounding to the nearest cell can shift a mean: half a cell, unless every number has its own."""
-        low, high = self.bounds
-        own = isinstance(low, int) and isinstance(high, int) and self.cells == high - low + 1
-        return 0.0 if own or self.rounding == "stochastic" else float(self.domain.step) / 2
+        exact = self.domain.has_own_cells or self.rounding == "stochastic"
+        return 0.0 if exact else float(self.domain.step) / 2
 
     @property
     def _rounding_noise(self) -> float:
@@ -365,11 +364,7 @@ def _positions(grid: Grid, values: Any) -> Codes:
     """Where each number lies, in units of 2⁻³² of a cell."""
     numbers = grid.admit(values).values
     parts = float(1 << _PARTS)
-    if not grid.rounds_differences:
-        return np.floor((numbers - grid.low) / float(grid.step) * parts + 0.5).astype(np.uint64)
-    below = np.floor(numbers)
-    between = np.floor((numbers - below) * parts + 0.5)
-    return np.asarray((below - grid.low) * parts + between).astype(np.uint64)
+    return np.floor((numbers - grid.low) / float(grid.step) * parts + 0.5).astype(np.uint64)
 
 
 def _rounded(positions: Codes, entropy: Entropy) -> Codes:

@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks, documents
-from bruit.domains.grid import Grid, as_written
+from bruit.domains.grid import Grid
 from bruit.engines import memory, report_parsing
 from bruit.entropy import Words
 from bruit.errors import (
@@ -37,16 +37,12 @@ from bruit.estimation.number import NumberEstimate
 from bruit.estimation.support import Target
 from bruit.estimation.tally import Tally
 from bruit.laws import Form
-from bruit.numbers.metric import MetricNumber
+from bruit.numbers.metric import OFF, MetricNumber
 from bruit.privacy.guarantee import METRIC, Guarantee, checked_unit
 from bruit.randomizer import Randomizer
 from bruit.rounding import above, log_ceiling
 from bruit.tables.facts import Described
 
-#: By how many cells two positions may be farther apart than the coordinates: units of 2⁻³² are rounded to.
-_OFF = Fraction(1, 2**31)
-#: The share of ε/√2 that is used: what is left covers that, and the roundings of logarithms and weights.
-_ROOM = 1 - 2.0**-30
 #: Each axis has a part of ε, and a limit of its own.
 LEAST_EPSILON = 0.002
 #: The most points of the plane: a tally counts each.
@@ -54,13 +50,11 @@ MOST_POINTS = 1 << 20
 
 
 class _Axis(MetricNumber):
-    """A coordinate of a plane, on a coarser grid. It is rounded by chance, so that no cell more is counted."""
+    """A coordinate of a plane, on a coarser grid."""
 
-    CELLS_OF_A_RADIUS: ClassVar[int] = 8
-
-    def cells_in(self, distance: float) -> int:
-        """How many cells the distance has, begun ones included."""
-        return self._cells_between(distance)
+    @property
+    def _cells_of_a_radius(self) -> int:
+        return 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,15 +123,12 @@ class MetricPlane(Described, Randomizer):
     @cached_property
     def axes(self) -> dict[str, MetricNumber]:
         """The mechanism of each coordinate: between two places d apart along it, ε/√2 per radius."""
-        share = self.epsilon / math.sqrt(2) * _ROOM
+        share = self.epsilon / math.sqrt(2)
         return {name: self._axis(share, line) for name, line in (("x", self.x), ("y", self.y))}
 
     def _axis(self, share: float, line: Grid | tuple[float, float]) -> MetricNumber:
-        """Stochastic rounding between cells has the slope e^h − 1 per cell: h is chosen for that."""
         where: dict[str, Any] = {"bounds": line} if isinstance(line, tuple | list) else {"domain": line}
-        options = {**where, "radius": self.radius, "unit": self.unit, "rounding": "stochastic"}
-        radius = _Axis(epsilon=share, **options)
-        return replace(radius, epsilon=radius.cells_in(self.radius) * math.log1p(share / radius.cells_in(self.radius)))
+        return _Axis(epsilon=share, **where, radius=self.radius, unit=self.unit, rounding="stochastic")
 
     @property
     def size(self) -> int:
@@ -154,10 +145,9 @@ class MetricPlane(Described, Randomizer):
     def at(self, distance: float) -> Guarantee:
         """What is promised of two places at most this far apart."""
         axes = self.axes.values()
-        slope = max(_slope(axis) for axis in axes)
-        steps = as_written(_checks.positive(distance=distance)) / as_written(self.radius)
-        off = _OFF * sum(axis.law.step_ratio - 1 for axis in axes)
-        exact = _root_above(2 * (slope * steps) ** 2) + off
+        _checks.positive(distance=distance)
+        along = max(axis.slope * axis.cells_in(distance) for axis in axes)
+        exact = _root_above(2 * along**2) + OFF * sum(axis.slope for axis in axes)
         most = self.guarantee.epsilon
         epsilon = above(exact) if exact < Fraction(most) else most
         return Guarantee(epsilon=epsilon, neighbours=METRIC, radius=distance, unit=self.unit)
@@ -270,11 +260,6 @@ class MetricPlane(Described, Randomizer):
     def _facts(self) -> Mapping[str, Any]:
         """For a notebook: the parameters, and both guarantees."""
         return {**super()._facts(), "nearby places": self.metric, "guarantee": self.guarantee}
-
-
-def _slope(axis: MetricNumber) -> Fraction:
-    """How fast the logarithm of a chance can change along an axis, per radius: between cells, (R − 1) per cell."""
-    return (axis.law.step_ratio - 1) * axis.cells_in(axis.radius)
 
 
 def _pairs(values: Any) -> NDArray[Any]:

@@ -189,9 +189,10 @@ def _objects(values: list[Any]) -> Any:
 def _secretive(oracle: Any) -> tuple[Mechanism, Any]:
     """A twin of the mechanism, and secret values of its people."""
     if oracle.gives == "mean":
-        return replace(oracle, bounds=None, domain=replace(oracle.domain, low=0.0, high=1.0)), np.full(
-            300, SECRET_FLOAT
-        )
+        # Per distance, numbers that are not whole are rounded by chance.
+        rounding = oracle.rounding if oracle.metric is None else "stochastic"
+        domain = replace(oracle.domain, low=0.0, high=1.0)
+        return replace(oracle, bounds=None, domain=domain, rounding=rounding), np.full(300, SECRET_FLOAT)
     secret = replace(oracle.domain, k=0, labels=[f"{SECRET}-{code}" for code in range(oracle.k)])
     twin = replace(oracle, k=0, labels=None, domain=secret)
     return twin, crowd(twin, 300)

@@ -848,7 +848,7 @@ def _other_kind(kept: str, wanted: str) -> str:
             f"{reason} The release protects people with all their rows, and the ledger rows, whose ε says less: start "
             "another ledger for people."
         )
-    return f"{reason} Ask for the ledger's, or use another ledger."
+    return f"{reason} Declare the ledger's for the release, or keep another ledger, with neighbours={wanted!r}."
 
 
 def _proven(guarantee: Guarantee, rho: float | None) -> float | None:
