@@ -82,6 +82,17 @@ def test_results_move_in_a_tenth_of_the_people_unless_the_file_says_otherwise(wr
     assert write(OPEN).shown_from == 100
 
 
+@pytest.mark.parametrize(("people", "step"), [(604, 48), (2292, 191), (2299, 209), (2300, 230), (2293, 230)])
+def test_a_step_near_a_tenth_of_the_people_leaves_nobody_out(people: int, step: int, write) -> None:
+    """The check of a survey does not call unwise what the survey chose itself, unless no such step leaves nobody."""
+    text = OPEN.replace("shown_from = 100\n", "").replace("people = 600", f"people = {people}")
+    survey = write(text)
+    expected = step if people % step == 0 else -(-people // 10)
+    assert survey.shown_from == expected
+    unwise = [warning for warning in survey.check().warnings if "would stay out" in warning]
+    assert bool(unwise) == (people % step != 0)
+
+
 def test_the_check_says_what_counts_what_is_kept_and_how_many_people_find_an_answer(write) -> None:
     table = write(OPEN).check().table()
     text = str(table)

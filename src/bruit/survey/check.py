@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +13,8 @@ from bruit.collection.odds import Share, belief, nearest, odds, person_ratio
 from bruit.errors import LimitError, ParameterError
 from bruit.estimation import intervals
 from bruit.survey.open_plan import LEAST_SHARE, OpenPlan
+from bruit.survey.survey import Survey, even_step
 from bruit.tables import Column, Table, counted
-
-if TYPE_CHECKING:
-    from bruit.survey.survey import Survey
 
 #: How many people are taken where the survey does not say how many it expects.
 PEOPLE = 100
@@ -216,8 +214,7 @@ class Check:
         people, step = self.survey.expected or 0, self.survey.shown_from
         if self.survey.has_rounds or self.survey.channel == "codes" or people < step or people % step == 0:
             return []
-        steps = [size for size in range(max(5, step // 2), 2 * step + 1) if people % size == 0]
-        other = min(steps, key=lambda size: (abs(size - step), -size), default=None)
+        other = even_step(people, step)
         return [
             f"{counted(people, 'person')} are expected and results move in steps of {step}: the last "
             f"{counted(people % step, 'answer')} would stay out unless bruit survey close --all includes them. "

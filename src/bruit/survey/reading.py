@@ -25,7 +25,7 @@ from bruit.open_answers import HeavyHitters
 from bruit.survey import wording
 from bruit.survey.open_plan import LEAST_SHARE, OpenPlan
 from bruit.survey.question import Kind, Question, Texts
-from bruit.survey.survey import Channel, Survey
+from bruit.survey.survey import Channel, Survey, even_step
 from bruit.tables import counted
 
 #: The most answers to a question, questions, characters of a label and of another text.
@@ -181,7 +181,7 @@ def _numbers(file: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
     usual = SHOWN_FROM
     if isinstance(plan, OpenPlan):
         _check_people(expected, plan)
-        usual = max(SHOWN_FROM, math.ceil((expected or 0) / _STEPS))
+        usual = _open_step(expected)
     gate = _checks.integer(low=2, high=MOST_PEOPLE, shown_from=file.get("shown_from", usual))
     if isinstance(plan, OpenPlan) and gate * MOST_STEPS < (expected or 0):
         raise ParameterError(
@@ -189,6 +189,12 @@ def _numbers(file: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
             f"{MOST_STEPS} of people, as in shown_from = {usual}."
         )
     return {"expected": expected, "shown_from": gate}
+
+
+def _open_step(expected: int | None) -> int:
+    """A tenth of the people, or the nearest step that leaves nobody out."""
+    step = max(SHOWN_FROM, math.ceil((expected or 0) / _STEPS))
+    return even_step(expected or 0, step) or step
 
 
 def _check_people(expected: int | None, plan: OpenPlan) -> None:

@@ -401,3 +401,13 @@ class Survey:
         from bruit.survey.sheet import sheet
 
         return sheet(self, language, channel=channel, links=links)
+
+
+def even_step(people: int, step: int) -> int | None:
+    """The step nearest to this one that divides the people; None where no step like it does.
+
+    >>> even_step(2300, 230), even_step(2292, 230), even_step(2293, 230)
+    (230, 191, None)
+    """
+    steps = [size for size in range(max(5, step // 2), 2 * step + 1) if people and people % size == 0]
+    return min(steps, key=lambda size: (abs(size - step), -size), default=None)
