@@ -28,6 +28,10 @@ def test_each_mechanism_has_its_number_of_people(run):
 def test_mistakes_are_named(run):
     assert "Two of --epsilon" in run("size", "smokes=no,yes", "-e", 1, code=2).err
     assert "0.3,0.2" in run("size", "--difference", "30", "-e", 1, code=2).err
+    for option in (("--method", "GRR"), ("--missing", "category")):  # neither means anything without questions
+        assert (
+            f"{option[0]} is for questions" in run("size", "--k", 9, "-e", 1, "--half-width", 0.1, *option, code=2).err
+        )
     assert "smokes=no,yes" in run("size", code=2).err
     assert "leave it out" in run("size", "smokes=no,yes", "--k", 2, "-e", 1, "-n", 9, code=2).err
     assert "must be one number" in run("size", "smokes=no,yes", "-e", 1, "--half-width", "x", code=2).err

@@ -86,6 +86,13 @@ def check_whole(**options: int | None) -> None:
             _checks.integer(low=0, **{f"--{name}": value})
 
 
+def check_idle(options: dict[str, Any], case: str) -> None:
+    """An option that would do nothing is a misunderstanding."""
+    idle = next((name for name, value in options.items() if value is not None), None)
+    if idle is not None:
+        raise ParameterError(f"{idle} is for {case}: leave it out.")
+
+
 def method(name: str | None, *, several: bool) -> str | None:
     """The name of a method; one that is unknown is an error that names the option."""
     from bruit.collection.mechanisms import ADAPTIVE, refer

@@ -70,23 +70,18 @@ def choose(
             "Say what to rank: mechanisms with --k 10, or methods with several questions, as in sex=F,M smokes=no,yes."
         )
     if k is not None:
-        _check_idle(methods, "several questions")
+        _options.check_idle(methods, "several questions")
     if k is not None and published:
-        _check_idle({"--frequency": frequency, "--criterion": criterion, "--figure": figure}, "--k without --published")
+        _options.check_idle(
+            {"--frequency": frequency, "--criterion": criterion, "--figure": figure}, "--k without --published"
+        )
         table = _protocols(k, epsilon, n, epoch_epsilon, rounds)
     elif k is not None:
         table = _mechanisms(k, epsilon, n, frequency, criterion, epoch_epsilon, rounds, figure)
     else:
-        _check_idle(mechanisms, "one question, written as --k 10")
+        _options.check_idle(mechanisms, "one question, written as --k 10")
         table = _methods(question, epsilon, n, method, unit or "person", published=published)
     console.print_json(table.to_json()) if as_json else console.show(table)
-
-
-def _check_idle(options: dict[str, Any], case: str) -> None:
-    """An option that would do nothing is a misunderstanding."""
-    idle = next((name for name, value in options.items() if value is not None), None)
-    if idle is not None:
-        raise ParameterError(f"{idle} is for {case}: leave it out.")
 
 
 def _mechanisms(

@@ -63,6 +63,8 @@ def size(
     """
     if (question or difference is not None) and (epoch_epsilon is not None or rounds is not None):
         raise ParameterError("--epoch-epsilon and --rounds go with --k, --epsilon and --half-width.")
+    if not question or difference is not None:
+        _options.check_idle({"--method": method, "--missing": missing}, "questions, as in smokes=no,yes")
     if difference is not None:
         if question or half_width:
             raise ParameterError("--difference goes with two of --epsilon, --people and --power, and with --k.")
