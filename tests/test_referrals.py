@@ -45,6 +45,32 @@ def test_a_name_of_the_literature_is_answered_alike_at_every_door(name: str, doo
             DOORS[door](spelling)
 
 
+@pytest.mark.parametrize("door", ["oracle", "panel"])
+@pytest.mark.parametrize("name", referrals.ELSEWHERE)
+def test_a_name_of_plans_or_numbers_is_answered_where_it_means_nothing(name: str, door: str) -> None:
+    for spelling in (name, name.upper()):
+        with pytest.raises(ParameterError, match=re.escape(referrals.ELSEWHERE[name].format(name=name))):
+            DOORS[door](spelling)
+
+
+@pytest.mark.parametrize(("short", "name"), [("PM", "piecewise"), ("hm", "hybrid"), ("SW", "square-wave")])
+def test_numbers_have_the_short_names_of_papers(short: str, name: str) -> None:
+    assert number(short, epsilon=1.0, bounds=(0, 1)) == number(name, epsilon=1.0, bounds=(0, 1))
+
+
+@pytest.mark.parametrize("name", ["GRR", "olh", "SS", "Warner", "kRR", "hadamard"])
+def test_an_oracle_of_one_report_is_no_panel(name: str) -> None:
+    with pytest.raises(ParameterError, match=r"for one report. With memos it is bruit\.oracles\.Repeated\("):
+        DOORS["panel"](name)
+
+
+@pytest.mark.parametrize(("name", "written"), [("CMS", "OLH"), ("THE", "OUE"), ("UE", "SUE or OUE")])
+def test_a_plan_is_told_the_names_that_it_takes(name: str, written: str) -> None:
+    for door in ("plan of one question", "--method of one question", "brackets of a method"):
+        with pytest.raises(ParameterError, match=rf"In a plan, and after --method: {written}\.$"):
+            DOORS[door](name)
+
+
 @pytest.mark.parametrize("door", DOORS)
 def test_a_name_that_nobody_knows_is_answered_with_the_names_there_are(door: str) -> None:
     with pytest.raises(ParameterError, match=r"must be one of|must read as") as caught:
@@ -53,10 +79,10 @@ def test_a_name_that_nobody_knows_is_answered_with_the_names_there_are(door: str
     assert "bruit.open_answers" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", referrals.REFERRALS)
-def test_what_is_to_be_written_is_there(name: str) -> None:
+@pytest.mark.parametrize("answer", {**referrals.REFERRALS, **referrals.ELSEWHERE}.values())
+def test_what_is_to_be_written_is_there(answer: str) -> None:
     """Each call that an answer names is a public name of the library."""
-    calls = re.findall(r"bruit((?:\.\w+)+)\(", referrals.advice(name))
+    calls = re.findall(r"bruit((?:\.\w+)+)\(", answer)
     assert calls
     for call in calls:
         found: Any = bruit

@@ -17,7 +17,8 @@ _ONE_ROUND = (
     "{name} is offered for one round: bruit.oracles.one_report({name!r}, epsilon=…, epoch_epsilon=…, k=…). For more "
     "rounds take L-OSUE, which has less variance."
 )
-_FOLLOWS = f"{{name}} {_AGAIN}. Plans and commands do not offer it."
+_FOLLOWS = f"{{name}} {_AGAIN}. Plans and surveys do not take it."
+_NUMBER = "{name} is for a number: bruit.numbers.number({name!r}, epsilon=…, bounds=…)."
 _LISTLESS = "bruit.open_answers.HeavyHitters(epsilon=…), or bruit privatize --open-ended: frequent texts from no list."
 _FINDS = "{name} is not built: bruit.open_answers.HeavyHitters(epsilon=…) finds more of the frequent texts."
 _NEARBY = "{name} is bruit.numbers.MetricPlane(epsilon=…, x=…, y=…) on a map, and the number 'metric' on a line."
@@ -61,6 +62,11 @@ REFERRALS: dict[str, str] = {
     "geo-indistinguishability": _NEARBY,
     "planar Laplace": _NEARBY,
 }
+#: The same for names that mean something to plans or numbers, and are written where they do not.
+ELSEWHERE: dict[str, str] = {
+    "ADP": "{name} is the mechanism of least error: bruit.choose(k=…, epsilon=…) ranks them. In plans it is a name.",
+    **dict.fromkeys(("duchi", "piecewise", "hybrid", "square-wave"), _NUMBER),
+}
 #: Other words for some of them.
 _ALSO = {
     "L-LH": "LOLOHA",
@@ -87,9 +93,12 @@ def advice(name: Any) -> str:
 
 
 def check(name: Any) -> None:
-    """Refuse such a name, with what to write in its place."""
+    """Refuse such a name, or one that belongs elsewhere, with what to write in its place."""
     if answer := advice(name):
         raise ParameterError(answer)
+    for known, text in ELSEWHERE.items():
+        if isinstance(name, str) and folded(name) == folded(known):
+            raise ParameterError(text.format(name=known))
 
 
 def folded(name: str) -> str:

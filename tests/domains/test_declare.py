@@ -72,6 +72,7 @@ def test_the_answers_may_stand_in_a_file(tmp_path: Path) -> None:
         ("when=2023-01-01..2023-12-31/months", "when=2023-01-01..2023-12-31/month"),
         ("x=0..1:0.3", "0..1:0.01"),
         ("smokes", "smokes=?"),
+        ("why", "--open-ended"),
         ("smokes=", "smokes=no,yes"),
         ("smokes=yes", "smokes=no,yes"),
         ("smokes=no,,yes", "smokes=no,yes"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -77,8 +78,9 @@ def category(name: str, attribute: Attribute, epsilon: float | None, **settings:
 
 def refer(name: Any) -> None:
     """Refuse a name of the literature that no mechanism of a plan has, with what to write in its place."""
-    if referrals.advice(name) and name.lower() not in map(str.lower, (*Oracle.kinds, *Number.kinds)):
-        referrals.check(name)
+    if (answer := referrals.advice(name)) and name.lower() not in map(str.lower, (*Oracle.kinds, *Number.kinds)):
+        names = [known for known in re.findall(r"bruit\.oracle\('(\w+)'", answer) if known in Oracle.kinds]
+        raise ParameterError(f"{answer} In a plan, and after --method: {' or '.join(names)}." if names else answer)
 
 
 def metric_of(mechanisms: Mapping[str, Mechanism]) -> Guarantee | None:
@@ -99,6 +101,10 @@ def is_number(name: Any) -> bool:
 
 def _number(name: str, attribute: Attribute, epsilon: float) -> Number:
     domain: Any = attribute.domain
+    if domain.gives != "mean" and Number.kinds[name].kind.metric is not Number.metric:
+        raise ParameterError(
+            f"{name} has ε per distance, and is for one number in a plan of its own: {attribute.name!r} is a category."
+        )
     if domain.gives != "mean":
         raise ParameterError(
             f"{name} asks for a number, and {attribute.name!r} is a category: name an oracle for it, "

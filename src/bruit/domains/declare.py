@@ -287,7 +287,8 @@ def _unreadable(text: str) -> str:
     if text.strip() and "=" not in text:
         return (
             f"The answers of {text.strip()!r} must be declared: write as in {SPELLING}, "
-            f"or {text.strip()}=? to read them from the data, which discloses them."
+            f"or {text.strip()}=? to read them from the data, which discloses them. For any short text there is bruit "
+            "privatize --open-ended."
         )
     return f"A question must be written as in {SPELLING}."
 

@@ -21,9 +21,9 @@ NAMES: dict[str, str] = _NUMBERS.meanings
 _NUMBERS.add("laplace", BoundedLaplace, "Laplace noise within the bounds")
 _NUMBERS.add("staircase", Staircase, "staircase noise within the bounds, calibrated to its true ε")
 _NUMBERS.add("duchi", Duchi, "one of two numbers (Duchi et al.), for means at small ε")
-_NUMBERS.add("piecewise", Piecewise, "the piecewise mechanism, for means at large ε")
-_NUMBERS.add("hybrid", Hybrid, "piecewise and Duchi's mixed, for means at any ε")
-_NUMBERS.add("square-wave", SquareWave, "the square wave, for distributions and quantiles")
+_NUMBERS.add("piecewise", Piecewise, "the piecewise mechanism, for means at large ε", aliases=("PM",))
+_NUMBERS.add("hybrid", Hybrid, "piecewise and Duchi's mixed, for means at any ε", aliases=("HM",))
+_NUMBERS.add("square-wave", SquareWave, "the square wave, for distributions and quantiles", aliases=("SW",))
 _NUMBERS.add("metric", MetricNumber, "geometric noise with ε per unit of distance, for near numbers only")
 
 

@@ -41,12 +41,8 @@ PANELS: dict[str, str] = {
 }
 #: What says which values a person may have.
 _OF_VALUES = ("k", "labels", "domain")
-#: Names of one report, and what they are with memos.
-_OF_ONE_REPORT = {
-    "sue": "SUE is for one report. With memos it is bruit.panel('L-SUE', …).",
-    "oue": "OUE is for one report. With memos it is bruit.panel('L-OSUE', …).",
-    "grr": "GRR is for one report. With memos it is Repeated(bruit.oracle('GRR', …), epoch=…), or as published L-GRR.",
-}
+#: What some oracles are called with memos.
+_WITH_MEMOS = {"SUE": "L-SUE", "OUE": "L-OSUE", "GRR": "L-GRR"}
 
 
 class BitSteps(NamedTuple):
@@ -179,9 +175,14 @@ def spelt(name: Any) -> str:
     names = {referrals.folded(known): known for known in PANELS}
     if folded in names:
         return names[folded]
-    if folded in _OF_ONE_REPORT:
-        raise ParameterError(_OF_ONE_REPORT[folded])
     referrals.check(name)
+    if name in Oracle.kinds:
+        known = Oracle.kinds.spelt(name)
+        published = f", or bruit.panel({_WITH_MEMOS[known]!r}, …)" if known in _WITH_MEMOS else ""
+        raise ParameterError(
+            f"{known} is for one report. With memos it is bruit.oracles.Repeated(bruit.oracle({known!r}, …), "
+            f"epoch=…){published}."
+        )
     return _checks.one_of(PANELS, name=name)
 
 

@@ -29,7 +29,7 @@ for _name, _kind, _meaning, _also in (
     ("OLH", LocalHashing, "optimised local hashing", ()),
     ("LH", LocalHashing, None, ()),
     ("SS", SubsetSelection, "subset selection", ()),
-    ("HR", HadamardResponse, "Hadamard response", ("HadamardResponse",)),
+    ("HR", HadamardResponse, "Hadamard response", ("HadamardResponse", "Hadamard")),
     ("PGR", ProjectiveGeometry, "projective geometry response", ()),
 ):
     _settings = {"kind": _name} if _kind in (UnaryEncoding, LocalHashing) else None
