@@ -12,7 +12,7 @@ from bruit import _checks
 from bruit.errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
-    from bruit.collector import Store
+    from bruit.collector import Opened, Store
     from bruit.collector.open_survey import OpenSurvey
 
 #: Where opened surveys are, unless said otherwise.
@@ -63,12 +63,17 @@ def open_survey(store: Store, name: str) -> OpenSurvey:
     """An opened survey."""
     from bruit.collector.open_survey import OpenSurvey
 
+    return OpenSurvey(stored(store, name))
+
+
+def stored(store: Store, name: str) -> Opened:
+    """A survey as the store has it, unread."""
     survey = store.survey(name)
     if survey is None:
         names = store.names()[:_MOST_NAMES]
         known = f" There are {', '.join(names)}." if names else " There are none."
         raise ParameterError(f"The store has no survey {name!r}.{_checks.suggestion(name, names)}{known}")
-    return OpenSurvey(survey)
+    return survey
 
 
 def clean_name(name: str) -> str:
