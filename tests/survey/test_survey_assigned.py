@@ -188,3 +188,14 @@ def test_check_says_who_decides_and_that_links_are_made_together(write) -> None:
     assert "which the link names: one link in 2" in text
     assert "issue them together" in text
     assert "drawn by chance: about" not in text
+
+
+def test_check_says_of_few_reports_what_links_do(write) -> None:
+    drawn = ASSIGNED.replace('assign = "rotation"', "")
+    for text, says in (
+        (drawn, "is drawn for each person: about 3"),
+        (ASSIGNED, "names one line of the table: about 3"),
+    ):
+        warnings = " ".join(write(text.replace("people = 30", "people = 6")).check().warnings)
+        assert says in warnings
+        assert ("is drawn" in warnings) is (text is drawn)
