@@ -115,8 +115,8 @@ def test_a_survey_with_links_rounds_or_an_end_takes_no_codes(store, opened, surv
         collect(store, linked, rows(codes))
     path = tmp_path / "rounds.toml"
     path.write_text(ROUNDS, encoding="utf-8")
-    with pytest.raises(ParameterError, match="rounds cannot be answered by codes"):
-        collect(store, opened(store, path, "rounds"), rows(codes))
+    with pytest.raises(ParameterError, match="opened with --links"):
+        collect(store, opened(store, path, "rounds", links=True), rows(codes))
     store.close("free")
     with pytest.raises(ParameterError, match="is closed"):
         collect(store, OpenSurvey(store.survey("free")), rows(codes))

@@ -20,6 +20,9 @@ from bruit.collector.intake import _Waiting, commit
 from bruit.collector.open_survey import OpenSurvey
 from bruit.collector.serving import Listening
 from bruit.errors import DataError
+from bruit.survey import Survey
+
+from ..surveys import ASSIGNED, MANY, OPEN, ROUNDS
 
 sys.path.insert(0, str(Path(__file__).parent))
 from serving import post, ready, request
@@ -136,6 +139,37 @@ def test_links_are_printed_or_written_on_a_sheet(here, monkeypatch) -> None:
     assert Path("links.html").stat().st_mode & 0o077 == 0
     assert "0 of 7 links" in run("results", "alcohol")
     assert "https://" in run("links", "alcohol", "--number", "1", "--address", "example.org", code=2)
+
+
+#: What commands refuse to keep, and how it is opened; each is a survey file that can be read.
+UNKEPT = {
+    "rotation": (ASSIGNED, "--links"),
+    "rounds": (ROUNDS, "--links"),
+    "open": (OPEN, "--public"),
+    "codes": ('channel = "codes"\n' + MANY, ""),
+}
+
+
+@pytest.mark.parametrize("name", UNKEPT)
+def test_a_command_that_refuses_a_survey_keeps_none(name, here) -> None:
+    text, option = UNKEPT[name]
+    (here / "class.toml").write_text(text, encoding="utf-8")
+    (here / "codes.csv").write_text("code\n", encoding="utf-8")
+    collect = ("collect", "class.toml", "codes.csv", "--store", "surveys.sqlite")
+    if option:
+        run(*collect, code=2)
+    if option != "--public":
+        run("open", "class.toml", "--no-serve", code=2)
+    store = open_store("surveys.sqlite")
+    assert store.names() == []
+    store.disconnect()
+    if option:
+        run("open", "class.toml", "--no-serve", option)  # the name is free
+    else:
+        run(*collect)
+    store = open_store("surveys.sqlite")
+    assert store.survey("class").links is Survey.load("class.toml").needs_links
+    store.disconnect()
 
 
 def test_a_backup_is_a_store(here) -> None:

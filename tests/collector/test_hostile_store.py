@@ -9,6 +9,7 @@ import os
 import random
 import re
 import sqlite3
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,13 +23,20 @@ from bruit.cli.app import app
 from bruit.cli.survey import app as survey_app
 from bruit.collector import Outcome, open_store, open_survey, rows
 from bruit.collector import sqlite as sqlite_module
+from bruit.collector.demo import running
 from bruit.collector.intake import _Waiting, commit
 from bruit.collector.open_survey import OpenSurvey, link_hash
+from bruit.collector.serving import Listening
 from bruit.collector.sql import TABLES
 from bruit.errors import BruitError, FormatError
-from bruit.survey import Survey
+from bruit.survey import Survey, wording
+from bruit.survey.answering import assigned_link
 
-from ..surveys import ALCOHOL, opened_in
+sys.path.insert(0, str(Path(__file__).parent))
+from serving import post, request
+
+from ..survey.test_language import WORKED as GERMAN
+from ..surveys import ALCOHOL, ASSIGNED, OPEN, opened_in
 
 #: Every command that reads a store, and its words; a name in capitals stands for a path or the store.
 COMMANDS = {
@@ -42,6 +50,8 @@ COMMANDS = {
     "open": ("open", "FILE", "--no-serve", "--name", "NAME", "--store", "STORE"),
     "collect": ("collect", "FILE", "-", "--name", "NAME", "--store", "STORE"),
 }  # fmt: skip
+#: Answers to the survey in rotation.
+OWN = {"smokes": "Yes", "sport": "often"}
 #: How a command may end: well, or with a refusal. 70 is a defect.
 REFUSALS = (2, 3, 4)
 NAMES = ("alcohol", "linked")
@@ -324,6 +334,62 @@ def test_the_law_sees_values_that_are_not_looked_at(place, good, monkeypatch) ->
     column = next(column for column in COLUMNS if column[:2] == ("shown", "count"))
     with pytest.raises(AssertionError, match="was read as real"):
         hold(place, good, column, ("?", 1.5), "results", "alcohol")
+
+
+@pytest.fixture
+def linkless(place) -> Path:
+    """A store in which a survey in rotation takes reports without links, as bruit does not keep it."""
+    place.file.write_text(ASSIGNED, encoding="utf-8")
+    store = open_store(place.store)
+    opened_in(store, place.file, "rotated", links=True)
+    store.disconnect()
+    put(Path(place.store), "surveys", "links", ("?", 0), "rotated")
+    return Path(place.store)
+
+
+@pytest.mark.parametrize("command", sorted(set(EVERY) - {"delete", "backup"}))
+def test_a_survey_without_the_links_that_it_needs_is_read_by_no_command(command, place, linkless) -> None:
+    message = refusal(place, command, "rotated")
+    assert message is not None
+    if command not in ("open", "collect"):  # these say how the file is opened
+        assert "personal links only" in " ".join(message.split())
+
+
+def test_a_survey_without_the_links_that_it_needs_is_deleted(place, linkless) -> None:
+    assert refusal(place, "delete", "rotated") is None
+    store = open_store(place.store)
+    assert store.names() == []
+    store.disconnect()
+
+
+def test_a_survey_without_the_links_that_it_needs_is_not_served(place, linkless, caplog, capfd) -> None:
+    survey = Survey.load(place.file)
+    store = open_store(place.store)
+    with running(store, Listening(port=0)) as port:
+        for path in ("/s/rotated", "/s/rotated/results", "/s/rotated/report"):
+            assert request(port, "GET", path)[0] == 404
+        bodies = [survey.answer(OWN, link=assigned_link("abcdefghijklmnop", place)) for place in (0, 1)]
+        assert [post(port, body, "rotated") for body in bodies] == [404, 404]
+    assert store.totals("rotated") == (0, 0, 0)
+    store.disconnect()
+    assert "The survey rotated in the store cannot be served" in caplog.text
+    assert "defect" not in caplog.text
+    assert "Traceback" not in caplog.text + "".join(capfd.readouterr())
+
+
+def test_a_survey_without_the_words_of_its_page_is_not_served(place, monkeypatch, caplog, capfd) -> None:
+    text = OPEN.replace("title.fr", "title.de").replace("text.fr", "text.de")
+    place.file.write_text(text, encoding="utf-8")
+    (place.file.parent / "de.toml").write_bytes(GERMAN.read_bytes())  # without the texts of open questions
+    store = open_store(place.store)
+    with monkeypatch.context() as patch:
+        patch.setattr(wording, "check", lambda _: None)  # as an earlier bruit kept it
+        opened_in(store, place.file, "open")
+    with running(store, Listening(port=0)) as port:
+        assert request(port, "GET", "/s/open")[0] == 404
+    store.disconnect()
+    assert "The survey open in the store cannot be served" in caplog.text
+    assert "Traceback" not in caplog.text + "".join(capfd.readouterr())
 
 
 # What a file declares.

@@ -14,6 +14,7 @@ from bruit.collector.links import issue
 from bruit.collector.open_survey import link_hash
 from bruit.collector.results import results
 from bruit.errors import ParameterError
+from bruit.survey.answering import assigned_link
 
 from ..surveys import ASSIGNED
 from .test_kept import send
@@ -36,7 +37,7 @@ def rotated(store, opened, assigned_file):
 
 def test_links_name_the_questions_in_equal_shares_and_are_all_different(store, rotated) -> None:
     given = [issue(store, "rotated", 7) for _ in range(40)]
-    shares = Counter(tuple(link.rpartition(".")[2] for link in one) for one in given)
+    shares = Counter(tuple(link.split(".")[1] for link in one) for one in given)
     assert {tuple(sorted(Counter(places).items())) for places in shares} == {
         (("0", 3), ("1", 4)),
         (("0", 4), ("1", 3)),
@@ -62,12 +63,12 @@ def test_the_questions_of_links_are_the_assignment_of_one_list(store, rotated, m
 def test_a_link_reports_on_its_question_once_and_on_no_other(site, opened, assigned_file) -> None:  # noqa: F811
     rotated = opened(site.store, assigned_file, "rotated", links=True)
     (link,) = issue(site.store, "rotated", 1)
-    token, _, place = link.partition(".")
+    token, place, _ = link.split(".")
     survey = rotated.survey
-    other = survey.answer(OWN, link=f"{token}.{1 - int(place)}")
+    other = survey.answer(OWN, link=assigned_link(token, 1 - int(place)))
     own = survey.answer(OWN, link=link)
     assert post(site.port, other, "rotated") == 403
-    assert post(site.port, survey.answer(OWN, link=f"{token[::-1]}.{place}"), "rotated") == 403
+    assert post(site.port, survey.answer(OWN, link=assigned_link(token[::-1], place)), "rotated") == 403
     assert [post(site.port, own, "rotated"), post(site.port, own, "rotated")] == [201, 200]
     assert post(site.port, survey.answer(OWN, link=link), "rotated") == 403
     assert post(site.port, other, "rotated") == 403
@@ -77,14 +78,14 @@ def test_a_collector_that_kept_tokens_alone_would_take_another_question(site, op
     """The control: the place is in the hash, and without it a holder chooses the question."""
     rotated = opened(site.store, assigned_file, "rotated", links=True)
     site.store.add_links("rotated", [link_hash("abcdefghijklmnop.0"), link_hash("abcdefghijklmnop.1")])
-    assert post(site.port, rotated.survey.answer(OWN, link="abcdefghijklmnop.1"), "rotated") == 201
+    assert post(site.port, rotated.survey.answer(OWN, link=assigned_link("abcdefghijklmnop", 1)), "rotated") == 201
 
 
 def test_results_have_as_many_reports_as_links_named_each_question(store, rotated) -> None:
     given = issue(store, "rotated", 41)
     send(store, rotated, *(rotated.survey.answer(OWN, link=link) for link in given))
     shown = results(store, rotated)
-    named = Counter(int(link.rpartition(".")[2]) for link in given)
+    named = Counter(int(link.split(".")[1]) for link in given)
     assert sorted(named.values()) == [20, 21]
     tally = shown.tallies[0, 1]
     reported = {name: int(rotated.survey.plan.design.reported(name, tally)) for name in OWN}
@@ -94,7 +95,7 @@ def test_results_have_as_many_reports_as_links_named_each_question(store, rotate
 def test_shares_that_are_too_equal_for_draws_raise_no_alarm(store, rotated, opened, assigned_file) -> None:
     """All links named one question, as where links of several calls were handed out: that is no sign of forgery."""
     plan = rotated.survey.plan
-    given = [f"{link.partition('.')[0]}.0" for link in issue(store, "rotated", 60)]
+    given = [assigned_link(link.partition(".")[0], 0) for link in issue(store, "rotated", 60)]
     bodies = [rotated.survey.parse(rotated.survey.answer(OWN, link=link)) for link in given]
     tally = plan.tally(rotated.columns(bodies).reports)
     reports = {name: int(plan.design.reported(name, tally)) for name in OWN}

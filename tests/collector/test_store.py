@@ -23,6 +23,8 @@ from bruit.collector.results_page import page
 from bruit.collector.store import StoreInUse
 from bruit.errors import BruitError, FormatError, ParameterError
 
+from ..surveys import ASSIGNED, ROUNDS
+
 COUNTED, REPEATED, OTHER = Outcome.COUNTED, Outcome.REPEATED, Outcome.OTHER_BYTES
 SPENT, CLOSED, REFUSED = Outcome.LINK_SPENT, Outcome.CLOSED, Outcome.REFUSED
 
@@ -50,6 +52,16 @@ def people(open_survey, number: int, **settings) -> list[bytes]:
 def whole(store: Store, open_survey, *, shown: bool = False) -> dict:
     plan = open_survey.survey.plan
     return store.tallies(open_survey.name, plan.digest, plan.design.cells, shown=shown)
+
+
+@pytest.mark.parametrize("text", [ASSIGNED, ROUNDS], ids=["rotation", "rounds"])
+def test_a_survey_that_needs_links_is_not_kept_without_them(text, store, opened, survey_file) -> None:
+    survey_file.write_text(text, encoding="utf-8")
+    with pytest.raises(FormatError, match="answered by personal links only"):
+        opened(store, survey_file)
+    assert store.names() == []
+    opened(store, survey_file, links=True)
+    assert store.names() == ["alcohol"]
 
 
 def test_a_report_counts_once_whether_its_copies_come_together_or_later(store, opened, survey_file) -> None:

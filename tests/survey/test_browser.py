@@ -604,7 +604,7 @@ def test_an_answer_of_somebody_else_than_the_collector_is_none(status, one, visi
     ("status", "message"),
     [
         (200, "sent and counted"),
-        (403, "This link has already been used."),
+        (403, "This link was used before, or is not a link of this survey."),
         (410, "it was refused and is in no result"),
         (404, "did not accept the report. Please tell the person who gave you the link: 404."),
         (409, ": 409."),

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import shutil
+import string
 import subprocess
 
 import numpy as np
 import pytest
 from scipy import special
 
+from bruit.collector.links import token
 from bruit.engines import report_parsing
+from bruit.survey.answering import assigned_link
+from bruit.survey.page import script
 
 from ..plans import only_mechanism
-from ..surveys import TABLES
+from ..surveys import ASSIGNED, TABLES
 from . import browser as browsers
 from .test_body import ANSWERS
 
@@ -46,7 +50,7 @@ def in_node(page, job, tmp_path, expression, change=("", "")):
     (tmp_path / "page.mjs").write_text(script.replace(*change) if change[0] else script, encoding="utf-8")
     main = f"""
     import {{
-      claimOf, draw, drawMemo, drawRound, read, sample, codesOf, memory, readingOf, relinked, stage
+      claimOf, draw, drawMemo, drawRound, linkCheck, read, sample, codesOf, memory, readingOf, relinked, stage
     }} from "./page.mjs";
     {COUNT}
     const job = {{ survey: {browsers.data_of(page)}, ...{json.dumps(job)} }};
@@ -128,6 +132,25 @@ def test_the_codes_of_answers_are_those_of_python(many, tmp_path):
                for question in many.questions]  # fmt: skip
     expected = [code for question in many.sensitive for code in _codes(question, ANSWERS[question.name])]
     assert in_node(many.page(), {"answers": answers}, tmp_path, "codesOf(job.survey, job.answers)") == expected
+
+
+@needs_node
+@pytest.mark.parametrize("is_open", [False, True])
+@pytest.mark.parametrize("code", [False, True])
+def test_the_parts_of_every_script_are_one_module(code, is_open, tmp_path):
+    """No two of them declare one name."""
+    (tmp_path / "page.mjs").write_text(script(code=code, is_open=is_open), encoding="utf-8")
+    done = subprocess.run([NODE, "--check", str(tmp_path / "page.mjs")], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@needs_node
+def test_the_check_of_a_link_is_that_of_python(write, tmp_path):
+    links = [assigned_link(token(length), place) for length in (16, 18, 32) for place in (0, 7, 49, 4_999)]
+    links += [assigned_link(letter * 16, 0) for letter in f"{string.ascii_letters}{string.digits}-_"]
+    named, checks = zip(*(link.rsplit(".", 1) for link in links), strict=True)
+    page = write(ASSIGNED).page(links=True)
+    assert in_node(page, {"named": named}, tmp_path, "job.named.map(linkCheck)") == list(checks)
 
 
 @needs_node

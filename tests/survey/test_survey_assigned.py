@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
+import string
 
 import pytest
 
 from bruit.collection.sample import Rotation
 from bruit.errors import ParameterError, ParameterTypeError
+from bruit.survey import answering
+from bruit.survey.answering import assigned_link, assigned_place
 
 from ..surveys import ASSIGNED, CHOICES, HEALTH, OPEN
 from .browser import data_of
 
 LINK = "abcdefghijklmnop-_Z9"
+RIGHT = assigned_link(LINK, 0)
 OWN = {"smokes": "Yes", "sport": "often"}
+#: What may stand in a link.
+LETTERS = f"{string.ascii_letters}{string.digits}-_."
+#: A survey with so many choices that the place of one may have two digits.
+MANY_CHOICES = CHOICES.replace("epsilon", 'assign = "rotation"\nepsilon').replace(
+    'labels = ["bullying", "theft", "a fight"]', f"labels = {json.dumps([f'thing {place}' for place in range(99)])}"
+)
 
 
 def test_a_survey_in_rotation_is_the_same_plan_with_another_assignment(write) -> None:
@@ -74,10 +85,9 @@ def test_there_are_no_codes_no_paper_and_no_page_without_links(write) -> None:
 def test_a_report_is_on_the_question_that_its_link_names(write) -> None:
     survey = write(ASSIGNED)
     for place in (0, 1) * 20:
-        link = f"{LINK}.{place}"
-        report = survey.parse(survey.answer(OWN, link=link))
+        report = survey.parse(survey.answer(OWN, link=assigned_link(LINK, place)))
         assert (report.link, int(report.columns["attribute"])) == (LINK, place)
-        assert survey.link_of(report) == link
+        assert survey.link_of(report) == f"{LINK}.{place}"
     unassigned = write(HEALTH)
     assert unassigned.link_of(unassigned.parse(unassigned.answer(OWN, link=LINK))) == LINK
 
@@ -88,19 +98,60 @@ def test_a_report_is_on_the_question_that_its_link_names(write) -> None:
         "",
         LINK,
         f"{LINK}.",
-        f"{LINK}.2",
-        f"{LINK}.01",
-        f"{LINK}.-1",
-        f"{LINK}.0 ",
+        f"{LINK}.0",
+        f"{LINK}.0.",
         f".{LINK}",
-        "two words.0",
-        f"{LINK}.٠",
+        f"{RIGHT} ",
+        f"{RIGHT}\n",
+        f"{RIGHT[:-1]}",
+        f"{RIGHT}0",
+        RIGHT.replace(".0.", ".٠."),
+        assigned_link(LINK, 2),
+        assigned_link(LINK, "00"),
+        assigned_link(LINK, "-1"),
+        assigned_link(LINK[:15], 0),
+        assigned_link("a" * 33, 0),
+        assigned_link("", 0),
         None,
     ],
 )
 def test_what_is_no_link_of_the_survey_draws_nothing(link, write) -> None:
     with pytest.raises(ParameterError, match="personal link"):
         write(ASSIGNED).answer(OWN, link=link)
+
+
+def slips(link: str) -> set[str]:
+    """The links with one wrong character, or with two neighbours swapped."""
+    wrong = {f"{link[:at]}{letter}{link[at + 1 :]}" for at in range(len(link)) for letter in LETTERS}
+    swapped = {f"{link[:at]}{link[at + 1]}{link[at]}{link[at + 2 :]}" for at in range(len(link) - 1)}
+    return (wrong | swapped) - {link}
+
+
+def is_read(survey, link: str) -> bool:
+    try:
+        return bool(assigned_place(survey, link))
+    except ParameterError:
+        return False
+
+
+#: Tokens that end in letters and in digits, so that a dot may be swapped with what could be a place.
+TOKENS = (LINK, "0123456789abcdefgh", "zzzzzzzzzzzzzzzz99", "-_-_-_-_-_-_-_-_", "A" * 16, "k7" * 16)
+
+
+def test_every_wrong_character_and_swap_of_neighbours_in_a_link_is_refused(write) -> None:
+    survey = write(MANY_CHOICES)
+    for token, place in itertools.product(TOKENS, (0, 7, 10, 37, 98)):
+        link = assigned_link(token, place)
+        assert assigned_place(survey, link) == (token, place)
+        assert [slip for slip in slips(link) if is_read(survey, slip)] == []
+
+
+def test_links_without_the_check_would_be_read_with_another_question(write, monkeypatch) -> None:
+    """The control: the law sees a wrong place, a wrong token, and a dot that moved."""
+    survey, link = write(MANY_CHOICES), assigned_link("k7" * 8, 37)
+    monkeypatch.setattr(answering, "_check", lambda _: link[-2:])
+    wrong = {assigned_place(survey, slip) for slip in slips(link) if is_read(survey, slip)}
+    assert {("k7" * 8, 38), (f"{'k7' * 7}k8", 37), (f"{'k7' * 8}3", 7)} <= wrong
 
 
 @pytest.mark.parametrize(
@@ -137,3 +188,14 @@ def test_check_says_who_decides_and_that_links_are_made_together(write) -> None:
     assert "which the link names: one link in 2" in text
     assert "issue them together" in text
     assert "drawn by chance: about" not in text
+
+
+def test_check_says_of_few_reports_what_links_do(write) -> None:
+    drawn = ASSIGNED.replace('assign = "rotation"', "")
+    for text, says in (
+        (drawn, "is drawn for each person: about 3"),
+        (ASSIGNED, "names one line of the table: about 3"),
+    ):
+        warnings = " ".join(write(text.replace("people = 30", "people = 6")).check().warnings)
+        assert says in warnings
+        assert ("is drawn" in warnings) is (text is drawn)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from bruit.sheets.phrases import _TEXTS as SHEETS
 from bruit.survey import Survey
 from bruit.survey.wording import SIMPLE, TEXTS, spoken
 
-from ..surveys import MANY, ONE
+from ..surveys import ASSIGNED, CHOICES, MANY, ONE, OPEN, TABLES
 from .test_language import WORKED as GERMAN
 
 ADDRESSES, READINGS = ("vous", "tu"), ("standard", "simple")
@@ -137,6 +138,42 @@ def test_both_settings_are_read_and_make_another_survey(write) -> None:
             write(f"{line}\n{MANY}")
     with pytest.raises(BruitError, match="Did you mean 'address'"):
         write(f'adress = "tu"\n{MANY}')
+
+
+#: A survey of each kind of page, in one language.
+KINDS = {
+    "one question": ONE,
+    "several questions": TABLES,
+    "choices": CHOICES,
+    "codes": f'channel = "codes"\n{CHOICES}',
+    "rotation": ASSIGNED,
+    "an open question": re.sub(r'(title|text)\.fr = .*|address = "tu"', "", OPEN).replace(".en =", " ="),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_loaded_in_a_language_of_its_own_has_a_page(kind: str, tmp_path) -> None:
+    """Whatever text its translation lacks: the file is refused, or its page is written."""
+    lines = (files("bruit.survey") / "texts" / "en.toml").read_text(encoding="utf-8").splitlines()
+    names = {line.partition(" = ")[0] for line in lines[: lines.index("[simple]")] if " = " in line}
+    file = tmp_path / "class.toml"
+    file.write_text(f'languages = ["de"]\n{KINDS[kind]}', encoding="utf-8")
+    refused = set()
+    for name in {*names, "nothing"}:
+        kept = [line for line in lines if not line.startswith(f"{name} = ")]
+        (tmp_path / "de.toml").write_text("\n".join(kept), encoding="utf-8")
+        try:
+            survey = Survey.load(file)
+        except BruitError:
+            refused.add(name)
+        else:
+            is_code = survey.channel == "codes"
+            assert survey.page(code=True) if is_code else survey.page(links=survey.needs_links)
+    own = {"codes": "code_", "rotation": "assigned_", "an open question": "open_"}
+    assert "nothing" not in refused
+    for other, prefix in own.items():
+        lacking = {name for name in names if name.startswith(prefix)}
+        assert bool(lacking & refused) is (kind == other), prefix
 
 
 def _german(folder: Path, simple: str | None = None) -> Survey:

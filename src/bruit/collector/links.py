@@ -13,6 +13,7 @@ from bruit.entropy import Entropy
 from bruit.errors import ParameterError
 from bruit.pages import fill, qr_svg
 from bruit.survey import Survey
+from bruit.survey.answering import assigned_link
 
 __all__ = ["issue", "qr_terminal", "slips", "token"]
 
@@ -36,7 +37,8 @@ def token(length: int = _LENGTH) -> str:
 def issue(store: Store, name: str, number: int) -> list[str]:
     """New single-use links of a survey; the store keeps their hashes, and they are nowhere else.
 
-    In rotation each of them ends in the place of a question: that of its holder, in equal shares of these links.
+    In rotation each of them names the attribute of its holder, by its place: in equal shares of these links, where each
+    choice of a question with several choices is an attribute.
 
     Parameters
     ----------
@@ -60,13 +62,15 @@ def issue(store: Store, name: str, number: int) -> list[str]:
 
 
 def _assigned(survey: Survey, number: int) -> list[str]:
-    """Tokens, each with the place of a question: ``collection/rotation.proof.md``."""
+    """Tokens, each with the place of a question and a check of both: ``collection/rotation.proof.md``."""
     places = rotation.assignment(number, len(survey.units), Entropy())
-    return [f"{token()}.{place}" for place in places.tolist()]
+    return [assigned_link(token(), place) for place in places.tolist()]
 
 
 def _rows(survey: Survey, text: str) -> list[bytes]:
     """What the store keeps of a link: a hash, or with rounds one for each round and epoch, which it cannot connect."""
+    if survey.is_assigned:
+        return [link_hash(text.rpartition(".")[0])]  # a report says its token and its question, and no check
     if not survey.has_rounds:
         return [link_hash(text)]
     rounds = [round_hash(text, number) for number in range(1, survey.rounds + 1)]

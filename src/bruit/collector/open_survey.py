@@ -55,6 +55,11 @@ class OpenSurvey:
         The survey as the store has it.
     insecure_demo
         Whether its page works over plain http from another machine too.
+
+    Raises
+    ------
+    FormatError
+        The document is no survey, or another one, or one that needs personal links and is opened without.
     """
 
     def __init__(self, opened: Opened, *, insecure_demo: bool = False) -> None:
@@ -65,6 +70,11 @@ class OpenSurvey:
         self._insecure_demo = insecure_demo
         if self.survey.digest != opened.digest:
             raise FormatError(f"The survey {opened.name!r} in the store is not the one that was opened.")
+        if self.survey.needs_links and not opened.links:
+            raise FormatError(
+                f"The survey {opened.name!r} is answered by personal links only, and is not opened with --links. If a "
+                f"store has it: bruit survey delete {opened.name} --yes, then open it with --links."
+            )
 
     @property
     def name(self) -> str:

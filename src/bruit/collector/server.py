@@ -32,7 +32,7 @@ from bruit.collector.notice_page import is_for_people, notice
 from bruit.collector.open_survey import Arrival, OpenSurvey, link_hash
 from bruit.collector.store import Outcome, Store, StoredReport, StoreInUse
 from bruit.collector.wording import accepted
-from bruit.errors import DataError, ParameterError, translated
+from bruit.errors import DataError, FormatError, ParameterError, translated
 from bruit.pages.policy import security_policy
 
 if TYPE_CHECKING:
@@ -249,7 +249,11 @@ class _Server:
             return self._refuse(request, refused.status)
         if held.open_survey.is_before():
             return self._refuse(request, 404, held.open_survey.survey.opens)
-        content = held.open_survey.page
+        try:
+            content = held.open_survey.page
+        except ParameterError:
+            _log_unserved(held.open_survey.name)
+            return self._refuse(request, 404)
         return self._html(content, security_policy(content))
 
     async def is_open(self, request: Request) -> Response:
@@ -384,7 +388,11 @@ class _Server:
             self._limits_of.pop(name, None)
             return None
         if held is None or held.open_survey.opened != opened:
-            open_survey = await asyncio.to_thread(lambda: OpenSurvey(opened, insecure_demo=self._insecure_demo))
+            try:
+                open_survey = await asyncio.to_thread(lambda: OpenSurvey(opened, insecure_demo=self._insecure_demo))
+            except FormatError:
+                _log_unserved(name)
+                return None
             limit = self._limits_of.setdefault(name, SurveyLimit(self._limits.per_second))
             held = _Held(open_survey, limit)
         held.since = time.monotonic()
@@ -413,6 +421,11 @@ class _Server:
     def _html(self, content: bytes, policy: str, status: int = 200) -> Response:
         headers = {**_PAGE, **self._transport, "Content-Security-Policy": policy}
         return Response(content, status, media_type="text/html; charset=utf-8", headers=headers)
+
+
+def _log_unserved(name: str) -> None:
+    """Log that a survey in the store is not served; bruit does not keep such surveys, so that something else did."""
+    _LOG.error("The survey %s in the store cannot be served: bruit survey page --store … says why.", name)
 
 
 def _numbers(shown: SurveyResults) -> tuple[Any, ...]:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from bruit.collector import rows
+from bruit.collector.open_survey import OpenSurvey
 from bruit.collector.store import (
     ANSWERED,
     CODE_MARK,
@@ -90,7 +91,8 @@ class SqlStore(Store):
     # Surveys.
 
     def add(self, survey: Opened) -> bool:
-        """Keep a survey, or replace the document of the same one."""
+        """Keep a survey that can be served as it is opened, or replace the document of the same one."""
+        OpenSurvey(survey)
         with self._transaction():
             values = (survey.name, survey.digest, survey.document, survey.links, survey.public, survey.token)
             query = (

@@ -192,7 +192,10 @@ class Store(ABC):
 
     @abstractmethod
     def add(self, survey: Opened) -> bool:
-        """Keep a survey; False where one of this name with the same digest is there, whose document is replaced."""
+        """Keep a survey; False where one of this name with the same digest is there, whose document is replaced.
+
+        An error where nobody could answer it as it is opened: `OpenSurvey` refuses it.
+        """
 
     @abstractmethod
     def survey(self, name: str) -> Opened | None:

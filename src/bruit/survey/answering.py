@@ -10,11 +10,19 @@ from typing import TYPE_CHECKING, Any
 from bruit import _checks
 from bruit.domains import OpenText
 from bruit.errors import DataError, ParameterError
-from bruit.survey.body import ID_LENGTH, LINK, DeviceClaim, Memo, Report
+from bruit.survey.body import ID_LENGTH, LINK, LINK_LENGTH, DeviceClaim, Memo, Report
 from bruit.survey.question import Question
 
 if TYPE_CHECKING:
     from bruit.survey.survey import Survey
+
+#: What stands behind # in a link that names a question: its token, the place of the question, and two check digits.
+_ASSIGNED = re.compile(
+    rf"(?P<named>(?P<token>[A-Za-z0-9_-]{{16,{LINK_LENGTH}}})\.(?P<place>0|[1-9][0-9]{{0,3}}))\.(?P<check>[0-9]{{2}})"
+)
+#: The numbers of the characters before the check, and what the check is a remainder of.
+_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
+_PRIME = 97
 
 
 def answer(survey: Survey, values: Mapping[str, Any], link: str, number: int) -> bytes:
@@ -69,12 +77,30 @@ def _filled(survey: Survey, columns: dict[str, str], public: tuple[int, ...], li
     return survey.body.fill(report)
 
 
+def assigned_link(token: str, place: int) -> str:
+    """What stands behind # in a link that names a question; ``page.mjs`` reads it.
+
+    >>> assigned_link("abcdefghijklmnop", 3)
+    'abcdefghijklmnop.3.36'
+    """
+    named = f"{token}.{place}"
+    return f"{named}.{_check(named)}"
+
+
+def _check(named: str) -> str:
+    """Two digits that differ after any one wrong character, or a swap of neighbours: `collection/rotation.proof.md`."""
+    rest = 0
+    for letter in named:
+        rest = (64 * rest + _DIGITS.index(letter)) % _PRIME
+    return f"{rest:02}"
+
+
 def assigned_place(survey: Survey, link: str) -> tuple[str, int]:
     """The token of a link that names a question, and the place of the question."""
-    match = re.fullmatch(rf"({LINK})\.(0|[1-9][0-9]{{0,3}})", link) if isinstance(link, str) else None
-    if match is None or int(match[2]) >= len(survey.units):
-        raise ParameterError("link must be what stands behind # in a personal link of this survey, as in …kp3.0.")
-    return match[1], int(match[2])
+    match = _ASSIGNED.fullmatch(link) if isinstance(link, str) else None
+    if match is None or int(match["place"]) >= len(survey.units) or match["check"] != _check(match["named"]):
+        raise ParameterError("link must be what stands behind # in a personal link of this survey, as in …kp3.0.57.")
+    return match["token"], int(match["place"])
 
 
 def _checked_link(link: str) -> str:

@@ -194,16 +194,21 @@ class Check:
         ]
 
     def _few_reports(self) -> list[str]:
-        """Where one question is drawn for each person, a question is shown by the reports on it."""
+        """Where each person reports on one question, a question is shown by the reports on it."""
         draws, step = self.survey.plan.design.draws, self.survey.shown_from
         if draws is None or not self.survey.plan.design.is_tested or self.people < step:
             return []
         fewest = self.people * min(draws) / sum(draws)
         if fewest >= step:
             return []
+        who = (
+            f"Each link names one line of the table: about {fewest:.0f} of {self.people} links name each"
+            if self.survey.is_assigned
+            else f"One answer or table is drawn for each person: about {fewest:.0f} people report on each"
+        )
         return [
-            f"One answer or table is drawn for each person: about {fewest:.0f} people report on each, and each is "
-            f"shown from {counted(step, 'report')} on. Lower shown_from, ask fewer questions, or ask more people."
+            f"{who}, and each is shown from {counted(step, 'report')} on. Lower shown_from, ask fewer questions, or "
+            "ask more people."
         ]
 
     def _last_step(self) -> list[str]:

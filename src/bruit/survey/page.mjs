@@ -147,6 +147,14 @@ async function nameFor(survey, link) {
   return `bruit.survey.${Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 
+const LINK_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.";
+
+/** Two digits that differ after any one wrong character of a token and a place, or a swap of neighbours. */
+export function linkCheck(named) {
+  const rest = [...named].reduce((sum, letter) => (64 * sum + LINK_DIGITS.indexOf(letter)) % 97, 0);
+  return String(rest).padStart(2, "0");
+}
+
 /** A body with another link in its place; what is stored has none. */
 export function relinked(body, from, to) {
   return body.replace(`"link":"${from}"`, () => `"link":"${to}"`);
@@ -1468,12 +1476,13 @@ function start(survey) {
 
   // Where it begins, and begins again.
 
-  /** The token of a personal link, and in rotation the place of its question; nothing of what is no link. */
+  /** The token of a personal link, and in rotation the place of its question; nothing of what is no link, or mistyped. */
   function linkIn(fragment) {
     if (!survey.links) return ["", null];
     if (!survey.assigned) return [/^[A-Za-z0-9_-]{16,32}$/.exec(fragment)?.[0], null];
-    const [, token, question] = /^([A-Za-z0-9_-]{16,32})\.(0|[1-9][0-9]{0,3})$/.exec(fragment) ?? [];
-    return Number(question) < survey.attributes.length ? [token, Number(question)] : [];
+    const form = /^(([A-Za-z0-9_-]{16,32})\.(0|[1-9][0-9]{0,3}))\.([0-9]{2})$/;
+    const [, named, token, question, check] = form.exec(fragment) ?? [];
+    return Number(question) < survey.attributes.length && linkCheck(named) === check ? [token, Number(question)] : [];
   }
 
   async function begin() {

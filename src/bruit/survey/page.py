@@ -21,7 +21,7 @@ from bruit.pages import fill, source
 from bruit.privacy.composition import sequential
 from bruit.survey.body import Body, ClaimBody
 from bruit.survey.question import Question
-from bruit.survey.wording import ASSIGNED, CODE, LATER_CODE, OPEN, PRINT, TEXTS
+from bruit.survey.wording import ASSIGNED, CODE, LATER_CODE, OPEN, PRINT, check, check_texts
 
 if TYPE_CHECKING:
     from bruit.survey.survey import Survey
@@ -41,25 +41,13 @@ def page(survey: Survey, *, address: str, links: bool, insecure_demo: bool) -> b
 
 def code_page(survey: Survey) -> bytes:
     """The page of a survey that is answered by codes; its policy allows no connection."""
-    _check_words(survey, CODE, "for codes")
+    check_texts(survey, CODE, "for codes")
     return _page(survey, code=survey.codes.to_dict(), address="", links=False, insecure_demo=False)
 
 
-def _check_words(survey: Survey, prefix: str, purpose: str) -> None:
-    """An error if a translation from outside lacks texts that begin so."""
-    for language in survey.languages:
-        needed = {name for name in TEXTS["en"] if name.startswith(prefix)} - LATER_CODE
-        missing = sorted(needed - set(survey.wording[language]))
-        if missing:
-            raise ParameterError(f"{language}.toml must have a text for {missing[0]!r}, as en.toml has, {purpose}.")
-
-
 def _page(survey: Survey, *, address: str, code: dict[str, Any] | None = None, **options: Any) -> bytes:
+    check(survey)
     is_open = survey.open_question is not None
-    if is_open:
-        _check_words(survey, OPEN, "for an open question")
-    if survey.is_assigned:
-        _check_words(survey, ASSIGNED, "for questions in rotation")
     language, data = survey.languages[0], _data(survey, code, address=address, **options)
     text = fill(
         "respondent.html.j2",

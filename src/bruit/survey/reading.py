@@ -72,13 +72,18 @@ _NOT_OPEN = {
 
 
 def read(path: Path) -> Survey:
-    """The survey in a file; texts in a language of its own stand beside it."""
+    """The survey in a file; texts in a language of its own stand beside it, all that its page needs.
+
+    A store has only surveys that were read so: a text that a later bruit needs takes nobody's results away.
+    """
 
     def beside(name: str) -> bytes | None:
         file = path.parent / name
         return file.read_bytes() if file.is_file() else None
 
-    return parse(path.read_bytes(), beside, path.name)
+    survey = parse(path.read_bytes(), beside, path.name)
+    wording.check(survey)
+    return survey
 
 
 def parse(content: bytes, beside: Callable[[str], bytes | None], name: str = "survey.toml") -> Survey:

@@ -160,7 +160,7 @@ class Survey:
 
     @property
     def is_assigned(self) -> bool:
-        """Whether each personal link names the question that its holder reports on, in equal shares."""
+        """Whether each personal link names the question, or the choice, that its holder reports on, in equal shares."""
         return self.plan.design.needs_list
 
     @property

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from bruit.errors import ParameterError
 from bruit.pages import Wording, addressed
+
+if TYPE_CHECKING:
+    from bruit.survey.survey import Survey
 
 #: How the page addresses people, where a language has two forms.
 Address: TypeAlias = Literal["vous", "tu"]
@@ -58,3 +61,22 @@ def spoken(texts: Mapping[str, Any], address: Address, reading: Reading) -> dict
     shorter = texts.get(SIMPLE, {}) if reading == "simple" else {}
     chosen = {name: text for name, text in texts.items() if name != SIMPLE} | shorter
     return {name: addressed(text, familiar=address == "tu") for name, text in chosen.items()}
+
+
+def check(survey: Survey) -> None:
+    """An error if a translation from outside lacks texts that the survey's page needs."""
+    if survey.channel == "codes":
+        check_texts(survey, CODE, "for codes")
+    if survey.open_question is not None:
+        check_texts(survey, OPEN, "for an open question")
+    if survey.is_assigned:
+        check_texts(survey, ASSIGNED, "for questions in rotation")
+
+
+def check_texts(survey: Survey, prefix: str, purpose: str) -> None:
+    """An error if a translation from outside lacks texts that begin so."""
+    for language in survey.languages:
+        needed = {name for name in TEXTS["en"] if name.startswith(prefix)} - LATER_CODE
+        missing = sorted(needed - set(survey.wording[language]))
+        if missing:
+            raise ParameterError(f"{language}.toml must have a text for {missing[0]!r}, as en.toml has, {purpose}.")

@@ -12,7 +12,7 @@ from bruit import _checks
 from bruit.errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
-    from bruit.collector import Store
+    from bruit.collector import Opened, Store
     from bruit.collector.open_survey import OpenSurvey
 
 #: Where opened surveys are, unless said otherwise.
@@ -43,18 +43,19 @@ def opened(address: str, *, new: bool = False, serves: bool = False) -> Store:
 
 
 def keep(store: Store, survey: Path, name: str, *, links: bool = False, public: bool = False) -> tuple[str, bool]:
-    """Put a survey file into a store; a secret for the asker, which counts if the survey is new there."""
+    """Put a survey file into a store, once its page is written; a secret for the asker, which counts if it is new."""
     from datetime import UTC, datetime
 
     from bruit.collector import Opened
     from bruit.collector.links import token
-    from bruit.collector.open_survey import document, link_hash
+    from bruit.collector.open_survey import OpenSurvey, document, link_hash
     from bruit.survey import Survey
 
     secret = token(26)
     day = datetime.now(UTC).date().isoformat()
     digest = Survey.load(survey).digest
     opened = Opened(name, digest, document(survey), links, public, link_hash(secret), day=day, opening=token())
+    _ = OpenSurvey(opened).page  # an error here leaves the name free
     return secret, store.add(opened)
 
 
@@ -62,12 +63,17 @@ def open_survey(store: Store, name: str) -> OpenSurvey:
     """An opened survey."""
     from bruit.collector.open_survey import OpenSurvey
 
+    return OpenSurvey(stored(store, name))
+
+
+def stored(store: Store, name: str) -> Opened:
+    """A survey as the store has it, unread."""
     survey = store.survey(name)
     if survey is None:
         names = store.names()[:_MOST_NAMES]
         known = f" There are {', '.join(names)}." if names else " There are none."
         raise ParameterError(f"The store has no survey {name!r}.{_checks.suggestion(name, names)}{known}")
-    return OpenSurvey(survey)
+    return survey
 
 
 def clean_name(name: str) -> str:

@@ -72,15 +72,16 @@ def _collect(address: str, path: Path, name: str, rows: list[CodeRow], per: str 
     from bruit.collector.collecting import collect as count
     from bruit.collector.open_survey import OpenSurvey
     from bruit.collector.results import results
+    from bruit.survey import Survey
 
     keeper = _store.opened(address, new=True)
     try:
         known = keeper.survey(name)
         if known is not None:
             check(OpenSurvey(known))
+        _ = Survey.load(path).codes  # an error where it takes none, before it is kept
         _store.keep(keeper, path, name)
         open_survey = _store.open_survey(keeper, name)
-        check(open_survey)
         collected = count(keeper, open_survey, rows, per_submitter=per is not None)
         _report(collected, keeper, open_survey, per)
         if kept:

@@ -22,11 +22,9 @@ def delete(
     """
     keeper = _store.opened(store)
     try:
-        open_survey = _store.open_survey(keeper, name)
+        _ = _store.stored(keeper, name)  # not opened: also a survey that nothing else reads can be deleted
         if not yes:
-            raise ParameterError(
-                f"This deletes {open_survey.name!r} for good: say bruit survey delete {open_survey.name} --yes."
-            )
+            raise ParameterError(f"This deletes {name!r} for good: say bruit survey delete {name} --yes.")
         keeper.delete(name)
     finally:
         keeper.disconnect()
