@@ -81,7 +81,7 @@ def open_survey(
                 console.note(
                     "Only this computer can open these links: a rehearsal. For people's phones you need a server with "
                     "https (--certificate and --key, or --proxy).\nWithout one, let people answer one after another on "
-                    "this computer, or use paper (bruit survey paper), but not for numbers and open questions."
+                    "this computer, or use paper, where bruit survey paper takes the questions."
                 )
             console.note(f"Serving {', '.join(keeper.names())} at {base}. Ctrl-C ends it; answers are kept.")
             with contextlib.suppress(KeyboardInterrupt):
