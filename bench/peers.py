@@ -10,6 +10,7 @@ fits), a line in `LIBRARIES`, and a worker.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import shutil
@@ -85,7 +86,14 @@ def interpreter(library: Library) -> Path:
 
 
 def ready(environment: Environment) -> Path:
-    """The environment's Python, after making or renewing the environment."""
+    """The environment's Python, made or renewed if need be; workers of one test run wait for the first."""
+    environment.folder.parent.mkdir(exist_ok=True)
+    with (environment.folder.parent / f".{environment.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return _ready(environment)
+
+
+def _ready(environment: Environment) -> Path:
     stamp = environment.folder / ".ready"
     wanted = hashlib.sha256(environment.requirements.read_bytes()).hexdigest()
     if stamp.exists() and stamp.read_text() == wanted and environment.python.exists():
