@@ -53,6 +53,7 @@ def _numbers() -> list[Number]:
         for name in numbers.NAMES
         for settings in (whole, between)
         for rounding in ("nearest", "stochastic")
+        if (name, rounding) != ("metric", "nearest") or settings is whole  # it rounds by chance between points
     ]
 
 
