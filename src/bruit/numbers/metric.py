@@ -69,7 +69,7 @@ class MetricNumber(OnTheGrid):
     -----
     The noise has mean distance 1/ε and variance 2/ε², for fine cells and unit radius; with the default cells 2 and 3 %
     more. Clamping biases a plain average near the bounds; `estimate` moves what is reported at a bound outwards, by the
-    mean of what lies beyond it, and is unbiased. A score has no more variance than the noise, and than rounding adds.
+    mean of what lies beyond it, and is unbiased. A score has at most the variance of the noise and of the rounding.
 
     References
     ----------
