@@ -188,6 +188,8 @@ def test_mistakes_say_the_corrected_spelling(here) -> None:
     assert "https://" in run("open", "alcohol.toml", "--address", "http://example.org", code=2)
     assert "--port must be" in run("open", "alcohol.toml", "--port", "70000", code=2)
     run("open", "alcohol.toml", "--no-serve")
+    for option in ("--links", "--public", "--new-token"):
+        assert f"bruit survey open FILE {option}" in " ".join(run("open", "--no-serve", option, code=2).split())
     assert "Did you mean 'alcohol'?" in run("results", "alcohl", code=2)
     assert ".sqlite" in run("results", "alcohol", "--store", "alcohol.toml", code=2)
 

@@ -135,7 +135,7 @@ class CodeForm:
         if self.survey.has_rounds:
             raise ParameterError(
                 "A survey with rounds cannot be answered by codes: what a device draws from again needs a collector "
-                "and personal links (bruit survey open --links)."
+                "and personal links (bruit survey open FILE --links)."
             )
         if self.survey.is_assigned:
             raise ParameterError(

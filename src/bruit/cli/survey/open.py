@@ -60,6 +60,9 @@ def open_survey(
     """
     if name is not None and len(files or []) != 1:
         raise ParameterError("--name is for one survey file.")
+    for option, is_set in (("--links", links), ("--public", public), ("--new-token", new_token)):
+        if is_set and not files:
+            raise ParameterError(f"{option} is for the survey files that are named: bruit survey open FILE {option}.")
     keeper = _store.opened(store, new=bool(files), serves=True)
     from bruit.collector.open_survey import OpenSurvey
     from bruit.collector.server import Limits
