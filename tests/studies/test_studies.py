@@ -58,6 +58,7 @@ TINY = {
     "central-or-local": [
         Block({"part": ["pima"], "epsilon": [0.1, 10.0, 30.0]}, FEW),
         Block({"part": ["iris"], "epsilon": [1.0, 10.0]}, FEW),
+        Block({"part": ["logistic"], "epsilon": [0.1, 1.0, 10.0]}, FEW),
     ],
     "krr-learning": [_few(block, n=[2000], trees=[3]) for block in krr_learning.STUDY.quick],
     # The panel of Montana is recorded: its file may not be here.

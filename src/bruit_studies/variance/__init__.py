@@ -255,7 +255,7 @@ def _draw_ratios(results: StudyResults) -> Any:
 def _draw_misleading(results: StudyResults) -> Any:
     rows = results.where(part="coverage", epsilon=4.0)
     ax = drawing.axes(
-        "OUE, ε = 4: intervals built on Var* miss frequent values",
+        "OUE, ε = 4: intervals built on Var*",
         x="true frequency f (%)",
         y="coverage of 95 % intervals (%)",
     )
