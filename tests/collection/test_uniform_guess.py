@@ -69,7 +69,7 @@ def test_the_sentence_says_for_whom_until_when_and_nothing_with_enough_people() 
     assert few_people(plan, 60) == [
         "With 60 people an estimate of work is further from the truth than guessing that all answers are alike, until "
         "about 302 people answer; of sex, until about 84 people answer. That is for answers that follow Zipf's law "
-        "(1, 1/2, 1/3, …); more even ones take more people."
+        "(1, 1/2, 1/3, …); more even answers need more people."
     ]
     assert few_people(plan, 302) == []
     assert "sex" not in few_people(plan, 301)[0]

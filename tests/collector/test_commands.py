@@ -132,7 +132,7 @@ def test_links_are_printed_or_written_on_a_sheet(here, monkeypatch) -> None:
     run("open", "alcohol.toml", "--no-serve", "--links")
     lines = run("links", "alcohol", "--number", "3", "--address", "https://example.org").split()
     assert len(lines) == 3
-    assert all(re.fullmatch(r"https://example\.org/s/alcohol#[0-9a-z]{18}", line) for line in lines)
+    assert all(re.fullmatch(r"https://example\.org/s/alcohol#[0-9a-z]{18}\.[0-9]{2}", line) for line in lines)
     monkeypatch.setattr(Path, "chmod", lambda *_: pytest.fail("the sheet was for others to read before"))
     run("links", "alcohol", "--number", "4", "--address", "https://example.org/", "--slips", "links.html")
     assert Path("links.html").read_text().count("<svg") == 4

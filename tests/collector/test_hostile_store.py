@@ -29,8 +29,7 @@ from bruit.collector.open_survey import OpenSurvey, link_hash
 from bruit.collector.serving import Listening
 from bruit.collector.sql import TABLES
 from bruit.errors import BruitError, FormatError
-from bruit.survey import Survey, wording
-from bruit.survey.answering import assigned_link
+from bruit.survey import PersonalLink, Survey, wording
 
 sys.path.insert(0, str(Path(__file__).parent))
 from serving import post, request
@@ -92,6 +91,10 @@ def place(tmp_path, monkeypatch) -> Place:
     return Place(str(tmp_path / "store" / "surveys.sqlite"), file, tmp_path / "out", victims)
 
 
+#: The link of a survey with links that nobody used.
+LAST = PersonalLink("linked13xxxxxxxxxxxxxxxx")
+
+
 def _fill(address: str, file: Path) -> None:
     """Two surveys with answers, one of them by links."""
     store = open_store(address)
@@ -100,7 +103,9 @@ def _fill(address: str, file: Path) -> None:
         tokens = [f"{name}{i:02}xxxxxxxxxxxxxxxx" for i in range(14)]
         store.add_links(name, [link_hash(token) for token in tokens] if name == "linked" else [])
         bodies = [
-            own.survey.answer({"drinks": "Yes", "class": "AB"[i % 2]}, link=token if name == "linked" else "")
+            own.survey.answer(
+                {"drinks": "Yes", "class": "AB"[i % 2]}, link=PersonalLink(token).text if name == "linked" else ""
+            )
             for i, token in enumerate(tokens[:-2])
         ]
         assert {*commit(store, [_Waiting(own, own.read(body), None) for body in bodies])} == {Outcome.COUNTED}
@@ -227,7 +232,7 @@ def _answer(place: Place, name: str) -> str | None:
         opened = store.survey(name)
         if opened is not None:
             own = OpenSurvey(opened)
-            body = own.survey.answer({"drinks": "Yes", "class": "A"}, link="linked13xxxxxxxxxxxxxxxx" * opened.links)
+            body = own.survey.answer({"drinks": "Yes", "class": "A"}, link=LAST.text if opened.links else "")
             commit(store, [_Waiting(own, own.read(body), None)])
     except BruitError as error:
         return str(error)
@@ -368,7 +373,7 @@ def test_a_survey_without_the_links_that_it_needs_is_not_served(place, linkless,
     with running(store, Listening(port=0)) as port:
         for path in ("/s/rotated", "/s/rotated/results", "/s/rotated/report"):
             assert request(port, "GET", path)[0] == 404
-        bodies = [survey.answer(OWN, link=assigned_link("abcdefghijklmnop", place)) for place in (0, 1)]
+        bodies = [survey.answer(OWN, link=PersonalLink("abcdefghijklmnop", place).text) for place in (0, 1)]
         assert [post(port, body, "rotated") for body in bodies] == [404, 404]
     assert store.totals("rotated") == (0, 0, 0)
     store.disconnect()

@@ -14,7 +14,7 @@ from bruit.collector.links import issue
 from bruit.collector.open_survey import link_hash
 from bruit.collector.results import results
 from bruit.errors import ParameterError
-from bruit.survey.answering import assigned_link
+from bruit.survey import PersonalLink
 
 from ..surveys import ASSIGNED
 from .test_kept import send
@@ -65,10 +65,10 @@ def test_a_link_reports_on_its_question_once_and_on_no_other(site, opened, assig
     (link,) = issue(site.store, "rotated", 1)
     token, place, _ = link.split(".")
     survey = rotated.survey
-    other = survey.answer(OWN, link=assigned_link(token, 1 - int(place)))
+    other = survey.answer(OWN, link=PersonalLink(token, 1 - int(place)).text)
     own = survey.answer(OWN, link=link)
     assert post(site.port, other, "rotated") == 403
-    assert post(site.port, survey.answer(OWN, link=assigned_link(token[::-1], place)), "rotated") == 403
+    assert post(site.port, survey.answer(OWN, link=PersonalLink(token[::-1], place).text), "rotated") == 403
     assert [post(site.port, own, "rotated"), post(site.port, own, "rotated")] == [201, 200]
     assert post(site.port, survey.answer(OWN, link=link), "rotated") == 403
     assert post(site.port, other, "rotated") == 403
@@ -78,7 +78,7 @@ def test_a_collector_that_kept_tokens_alone_would_take_another_question(site, op
     """The control: the place is in the hash, and without it a holder chooses the question."""
     rotated = opened(site.store, assigned_file, "rotated", links=True)
     site.store.add_links("rotated", [link_hash("abcdefghijklmnop.0"), link_hash("abcdefghijklmnop.1")])
-    assert post(site.port, rotated.survey.answer(OWN, link=assigned_link("abcdefghijklmnop", 1)), "rotated") == 201
+    assert post(site.port, rotated.survey.answer(OWN, link=PersonalLink("abcdefghijklmnop", 1).text), "rotated") == 201
 
 
 def test_results_have_as_many_reports_as_links_named_each_question(store, rotated) -> None:
@@ -95,7 +95,7 @@ def test_results_have_as_many_reports_as_links_named_each_question(store, rotate
 def test_shares_that_are_too_equal_for_draws_raise_no_alarm(store, rotated, opened, assigned_file) -> None:
     """All links named one question, as where links of several calls were handed out: that is no sign of forgery."""
     plan = rotated.survey.plan
-    given = [assigned_link(link.partition(".")[0], 0) for link in issue(store, "rotated", 60)]
+    given = [PersonalLink(link.partition(".")[0], 0).text for link in issue(store, "rotated", 60)]
     bodies = [rotated.survey.parse(rotated.survey.answer(OWN, link=link)) for link in given]
     tally = plan.tally(rotated.columns(bodies).reports)
     reports = {name: int(plan.design.reported(name, tally)) for name in OWN}

@@ -22,6 +22,7 @@ from bruit.collector.results_page import page
 from bruit.collector.wording import TEXTS
 from bruit.errors import DataError, ParameterError
 from bruit.estimation import Tally
+from bruit.survey import PersonalLink
 
 from ..surveys import ALCOHOL
 
@@ -310,10 +311,10 @@ def test_links_are_random_and_a_sheet_has_a_code_for_each(tmp_path, opened, surv
     open_survey = opened(store, survey_file, links=True)
     tokens = links.issue(store, "alcohol", 30)
     assert len(set(tokens)) == 30
-    assert all(re.fullmatch("[0-9a-z]{18}", token) for token in tokens)
+    assert all(re.fullmatch(r"[0-9a-z]{18}\.[0-9]{2}", token) for token in tokens)
     held = b"".join(path.read_bytes() for path in tmp_path.glob("surveys.sqlite*"))
-    assert link_hash(tokens[0]) in held
-    assert tokens[0].encode() not in held
+    assert link_hash(PersonalLink.parse(tokens[0]).token) in held
+    assert PersonalLink.parse(tokens[0]).token.encode() not in held
     sheet = links.slips(open_survey.survey, [f"https://example.org/s/alcohol#{token}" for token in tokens]).decode()
     assert sheet.count("<svg") == 30
     assert all(f"#{token}<" in sheet for token in tokens)

@@ -21,6 +21,7 @@ from bruit.collector.links import issue
 from bruit.collector.results import results
 from bruit.collector.results_page import page, question_files
 from bruit.collector.serving import Listening
+from bruit.survey import PersonalLink
 
 sys.path.insert(0, str(Path(__file__).parent))
 from serving import post
@@ -61,7 +62,7 @@ def test_one_device_has_an_epoch_of_a_link_and_other_links_are_none(store, open_
     with taking(store) as status:
         assert [status(claim), status(claim)] == [201, 200]
         assert status(survey.claim(link=token, epoch=1)) == 403  # another device, whose page then draws nothing
-        assert status(survey.claim(link="x" * 18, epoch=1)) == 403
+        assert status(survey.claim(link=PersonalLink("x" * 18).text, epoch=1)) == 403
         assert status(survey.claim(link=token, epoch=2)) == 201
         assert store.totals("sleep") == (0, 0, 0)
         store.close("sleep")
@@ -97,7 +98,7 @@ def test_a_link_counts_once_in_each_round_that_has_begun(store, open_survey) -> 
         assert status(body[4]) == 422  # not yet
         assert status(open_survey.survey.refresh(memo, link=token, round=2)) == 403  # the same link in the same round
         assert status(body[2].replace(b'"round":"2"', b'"round":"3"')) == 409  # replayed in another round
-        assert status(open_survey.survey.refresh(memo, link="x" * 18, round=1)) == 403
+        assert status(open_survey.survey.refresh(memo, link=PersonalLink("x" * 18).text, round=1)) == 403
     assert store.totals("sleep") == (3, 4, 1)
     tallies = store.tallies("sleep", open_survey.survey.plan.digest, 2, shown=False)
     assert {key: tally.n for key, tally in tallies.items()} == {(1, 1): 1, (1, 2): 1, (1, 3): 1}

@@ -32,6 +32,7 @@ from bruit.collector.open_survey import OpenSurvey, link_hash
 from bruit.collector.server import Limits, application
 from bruit.collector.serving import Listening
 from bruit.errors import ParameterError
+from bruit.survey import PersonalLink
 
 sys.path.insert(0, str(Path(__file__).parent))
 from serving import post, raw, report_bytes, request, served
@@ -234,11 +235,12 @@ def test_people_get_a_short_page_and_programs_json_where_there_is_nothing_to_see
 
 def test_a_single_use_link_is_spent_once(site, opened, survey_file) -> None:
     open_survey = opened(site.store, survey_file, "linked", links=True)
-    site.store.add_links("linked", [link_hash("token1")])
-    body = answer(open_survey, link="token1")
+    own = PersonalLink("the-token-of-one-link")
+    site.store.add_links("linked", [link_hash(own.token)])
+    body = answer(open_survey, link=own.text)
     assert post(site.port, answer(open_survey), "linked") == 403
     assert [post(site.port, body, "linked"), post(site.port, body, "linked")] == [201, 200]
-    assert post(site.port, answer(open_survey, link="token1"), "linked") == 403
+    assert post(site.port, answer(open_survey, link=own.text), "linked") == 403
 
 
 def hostile(open_survey: OpenSurvey) -> Iterator[tuple[str, bytes]]:

@@ -22,6 +22,7 @@ from bruit.collector.results import results
 from bruit.collector.results_page import page
 from bruit.collector.store import StoreInUse
 from bruit.errors import BruitError, FormatError, ParameterError
+from bruit.survey import PersonalLink
 
 from ..surveys import ASSIGNED, ROUNDS
 
@@ -41,10 +42,15 @@ def _read(open_survey, body: bytes):
         return None
 
 
-def people(open_survey, number: int, **settings) -> list[bytes]:
+#: Tokens of three links.
+FIRST, SECOND, THIRD = "first-of-the-links", "second-of-the-link", "third-of-the-links"
+
+
+def people(open_survey, number: int, token: str = "") -> list[bytes]:
     """Bodies of people who do not exist."""
+    link = PersonalLink(token).text if token else ""
     return [
-        open_survey.survey.answer({"drinks": "Yes" if i % 3 else "No", "class": "AB"[i % 2]}, **settings)
+        open_survey.survey.answer({"drinks": "Yes" if i % 3 else "No", "class": "AB"[i % 2]}, link=link)
         for i in range(number)
     ]
 
@@ -186,27 +192,27 @@ def test_after_closing_a_retry_is_acknowledged_and_a_new_report_is_not(store, op
 
 def test_a_link_is_spent_once_and_a_retry_with_it_is_acknowledged(store, opened, survey_file) -> None:
     open_survey = opened(store, survey_file, links=True)
-    store.add_links("alcohol", [link_hash("first"), link_hash("second")])
-    (one,) = people(open_survey, 1, link="first")
-    (two,) = people(open_survey, 1, link="first")
-    (stranger,) = people(open_survey, 1, link="third")
+    store.add_links("alcohol", [link_hash(FIRST), link_hash(SECOND)])
+    (one,) = people(open_survey, 1, FIRST)
+    (two,) = people(open_survey, 1, FIRST)
+    (stranger,) = people(open_survey, 1, THIRD)
     (without,) = people(open_survey, 1)
     assert send(store, open_survey, one, two, stranger, without).count(COUNTED) == 1
     counted, refused = (one, two) if send(store, open_survey, one) == [REPEATED] else (two, one)
     assert send(store, open_survey, counted, refused, stranger, without) == [REPEATED, SPENT, SPENT, SPENT]
     assert store.links("alcohol") == (2, 1)
     assert store.totals("alcohol").answered == 1
-    (fresh,) = people(open_survey, 1, link="second")
+    (fresh,) = people(open_survey, 1, SECOND)
     assert send(store, open_survey, fresh) == [COUNTED]
 
 
 def test_closing_forgets_the_hashes_of_links_and_keeps_their_numbers(store, opened, survey_file) -> None:
     """Whoever has the sheet of links could tell from hashes who has answered."""
     open_survey = opened(store, survey_file, links=True)
-    hashes = {link_hash(name) for name in ("first", "second", "third")}
+    hashes = {link_hash(name) for name in (FIRST, SECOND, THIRD)}
     store.add_links("alcohol", hashes)
-    (body,) = people(open_survey, 1, link="second")
-    (late,) = people(open_survey, 1, link="first")
+    (body,) = people(open_survey, 1, SECOND)
+    (late,) = people(open_survey, 1, FIRST)
     assert send(store, open_survey, body) == [COUNTED]
     held = "SELECT link FROM {links}"
     assert {bytes(link) for (link,) in store._run(held)} == hashes  # the control
@@ -223,10 +229,10 @@ def test_after_closing_no_hash_of_a_link_is_in_the_file_of_a_store(tmp_path, ope
     path = tmp_path / "surveys.sqlite"
     store = open_store(path)
     open_survey = opened(store, survey_file, links=True)
-    hashes = [link_hash(f"link{number}") for number in range(40)]
+    hashes = [link_hash(f"{FIRST}{number}") for number in range(40)]
     store.add_links("alcohol", hashes)
     for number in range(12):
-        assert send(store, open_survey, *people(open_survey, 1, link=f"link{number}")) == [COUNTED]
+        assert send(store, open_survey, *people(open_survey, 1, f"{FIRST}{number}")) == [COUNTED]
     store.settle()
     assert all(own in path.read_bytes() for own in hashes)  # the control
     store.close("alcohol", whole=True)
@@ -237,10 +243,10 @@ def test_after_closing_no_hash_of_a_link_is_in_the_file_of_a_store(tmp_path, ope
 
 def test_a_spent_link_leaves_no_trace_of_the_id_that_came_with_it(store, opened, survey_file) -> None:
     open_survey = opened(store, survey_file, links=True)
-    store.add_links("alcohol", [link_hash("first"), link_hash("second")])
-    (body,) = people(open_survey, 1, link="third")
+    store.add_links("alcohol", [link_hash(FIRST), link_hash(SECOND)])
+    (body,) = people(open_survey, 1, THIRD)
     assert send(store, open_survey, body) == [SPENT]
-    assert send(store, open_survey, body.replace(b'"third","pad":"0', b'"second","pad":"')) == [COUNTED]
+    assert send(store, open_survey, body.replace(THIRD.encode(), SECOND.encode())) == [COUNTED]
 
 
 def test_results_advance_in_steps_and_closing_shows_the_rest_only_on_demand(store, opened, survey_file) -> None:
@@ -284,7 +290,7 @@ def test_processes_that_write_at_once_do_not_wait_for_each_other_forever(address
     open_survey = opened(store, survey_file, links=True)
     tokens = [os.urandom(10).hex() for _ in range(240)]
     store.add_links("alcohol", map(link_hash, tokens))
-    bodies = [body for token in tokens for body in people(open_survey, 1, link=token)]
+    bodies = [body for token in tokens for body in people(open_survey, 1, token)]
     outcomes: list[Outcome] = []
 
     def work(part: int) -> None:

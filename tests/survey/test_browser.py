@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from bruit.errors import DataError
+from bruit.survey import PersonalLink
 
 from ..plans import only_mechanism
 from ..surveys import CHOICES, LONG, MANY, ONE, TABLES
@@ -623,10 +624,11 @@ def test_every_answer_of_the_collector_has_its_words(status, message, one, visit
 # Links, disks and plain http.
 
 TOKEN = "abcdefghijklmnop-_Z9"
+LINK, OTHER_LINK = PersonalLink(TOKEN).text, PersonalLink(TOKEN[::-1]).text
 
 
 def test_the_token_of_a_link_travels_in_the_report_and_in_no_other_way(one, visit, collector):
-    tab = visit(page_of(one, links=True), fragment=f"#{TOKEN}")
+    tab = visit(page_of(one, links=True), fragment=f"#{LINK}")
     tab.get_by_text("What leaves this device").click()
     assert "The person who gave you the link could know that the report is yours" in text(tab)
     _drawn(tab)
@@ -637,7 +639,7 @@ def test_the_token_of_a_link_travels_in_the_report_and_in_no_other_way(one, visi
     tab.reload()
     assert browsers.ALREADY in text(tab)
     assert tab.get_by_role("button").count() == 0
-    tab.goto(f"{collector.address}/s/class#{TOKEN[::-1]}")  # another person's link on the same device
+    tab.goto(f"{collector.address}/s/class#{OTHER_LINK}")  # another person's link on the same device
     _drawn(tab, "No")
     tab.get_by_role("heading", name="sent and counted").wait_for()
     assert one.parse(collector.bodies[1]).link == TOKEN[::-1]
@@ -651,18 +653,18 @@ def test_the_token_of_a_link_travels_in_the_report_and_in_no_other_way(one, visi
 )
 def test_a_link_that_is_opened_while_another_one_is_being_sent_stays_unused(moment, one, visit, collector):
     collector.delay = 0.4
-    tab = visit(page_of(one, links=True), fragment=f"#{TOKEN}")
+    tab = visit(page_of(one, links=True), fragment=f"#{LINK}")
     take_part(tab)
     choose(tab, "Yes")
     button = tab.get_by_role("button", name=browsers.DRAW)
-    button.evaluate(f"(element, token) => {{ element.click(); {moment} }}", TOKEN[::-1])
+    button.evaluate(f"(element, token) => {{ element.click(); {moment} }}", OTHER_LINK)
     tab.get_by_role("heading", name="Do you take part?").wait_for()
     tab.wait_for_timeout(800)  # the collector has answered meanwhile
     assert "Do you take part?" in text(tab)
     _drawn(tab, "No")
     tab.get_by_role("heading", name="sent and counted").wait_for()
     assert [one.parse(body).link for body in collector.bodies] == [TOKEN, TOKEN[::-1]]
-    tab.evaluate("(token) => { location.hash = token; }", TOKEN)
+    tab.evaluate("(token) => { location.hash = token; }", LINK)
     tab.get_by_role("heading", name=browsers.ALREADY).wait_for()
 
 
@@ -684,7 +686,7 @@ def test_a_page_without_storage_that_comes_back_from_the_cache_does_not_draw_aga
 
 
 @pytest.mark.audit("#%22", "#short")
-@pytest.mark.parametrize("fragment", ["", "#short", "#%22%3E%3Cscript%3E", "#%"])
+@pytest.mark.parametrize("fragment", ["", "#short", f"#{TOKEN}", f"#{LINK[:-1]}0", "#%22%3E%3Cscript%3E", "#%"])
 def test_a_survey_with_links_asks_nothing_without_one(fragment, one, visit):
     tab = visit(page_of(one, links=True), fragment=fragment)
     assert "needs a link of your own" in text(tab)

@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from bruit.survey.answering import assigned_link
+from bruit.survey import PersonalLink
 
 from ..surveys import ASSIGNED
 from . import browser as browsers
 from .browser import answer_all, text
 from .test_browser import TOKEN, page_of, take_part
-from .test_survey_assigned import slips
+from .test_personal_link import slips
 
 pytestmark = pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing())
 
@@ -30,7 +30,7 @@ def answer(tab):
 
 @pytest.mark.parametrize(("place", "question"), [(0, "Do you smoke?"), (1, "How often do you do sport?")])
 def test_the_report_is_on_the_question_that_the_link_names(place, question, rotated, visit, collector):
-    tab = visit(page_of(rotated, links=True), fragment=f"#{assigned_link(TOKEN, place)}")
+    tab = visit(page_of(rotated, links=True), fragment=f"#{PersonalLink(TOKEN, place).text}")
     assert "Your link names one protected question." in text(tab)
     tab.get_by_text("What leaves this device").click()
     assert "could know that the report is yours, and which question it is about" in text(tab)
@@ -44,14 +44,16 @@ def test_the_report_is_on_the_question_that_the_link_names(place, question, rota
 
 
 def test_a_link_with_another_place_sends_nothing_again(rotated, visit, collector):
-    tab = visit(page_of(rotated, links=True), fragment=f"#{assigned_link(TOKEN, 0)}")
+    tab = visit(page_of(rotated, links=True), fragment=f"#{PersonalLink(TOKEN, 0).text}")
     answer(tab)
-    tab.goto(f"{collector.address}/s/class#{assigned_link(TOKEN, 1)}")
+    tab.goto(f"{collector.address}/s/class#{PersonalLink(TOKEN, 1).text}")
     assert browsers.ALREADY in text(tab)
     tab.reload()
     assert browsers.ALREADY in text(tab)
     assert len(collector.bodies) == 1
-    tab.goto(f"{collector.address}/s/class#{assigned_link(TOKEN[::-1], 1)}")  # another person's link on the same device
+    tab.goto(
+        f"{collector.address}/s/class#{PersonalLink(TOKEN[::-1], 1).text}"
+    )  # another person's link on the same device
     answer(tab)
     assert [int(rotated.parse(body).columns["attribute"]) for body in collector.bodies] == [0, 1]
 
@@ -59,9 +61,9 @@ def test_a_link_with_another_place_sends_nothing_again(rotated, visit, collector
 @pytest.mark.parametrize(
     "fragment",
     [
-        *("", TOKEN, f"{TOKEN}.", f"{TOKEN}.0", f"{TOKEN}.0.", f"{TOKEN}.x.00", assigned_link(TOKEN, 0) + "0"),
-        *(assigned_link(TOKEN, place) for place in (2, "00")),
-        *(assigned_link(token, 0) for token in ("short", "a" * 33)),
+        *("", TOKEN, f"{TOKEN}.", f"{TOKEN}.0", f"{TOKEN}.0.", f"{TOKEN}.x.00", PersonalLink(TOKEN, 0).text + "0"),
+        *(PersonalLink(TOKEN, place).text for place in (2, "00")),
+        *(PersonalLink(token, 0).text for token in ("short", "a" * 33)),
     ],
 )
 def test_what_names_no_question_asks_nothing(fragment, rotated, visit):
@@ -72,7 +74,7 @@ def test_what_names_no_question_asks_nothing(fragment, rotated, visit):
 
 def test_a_mistyped_link_asks_nothing_and_the_right_one_after_it_is_asked(rotated, visit, collector):
     """Every wrong character and every swap of neighbours; only then does the page draw, once."""
-    link = assigned_link(TOKEN, 0)
+    link = PersonalLink(TOKEN, 0).text
     tab = visit(page_of(rotated, links=True), fragment=f"#{TOKEN}")
     asked = tab.evaluate(
         """async (links) => {
@@ -97,7 +99,8 @@ def test_a_mistyped_link_asks_nothing_and_the_right_one_after_it_is_asked(rotate
 
 def test_a_page_whose_questions_are_drawn_takes_no_place(write, visit):
     tab = visit(
-        page_of(write(ASSIGNED.replace('assign = "rotation"', "")), links=True), fragment=f"#{assigned_link(TOKEN, 0)}"
+        page_of(write(ASSIGNED.replace('assign = "rotation"', "")), links=True),
+        fragment=f"#{PersonalLink(TOKEN, 0).text}",
     )
     assert "needs a link of your own" in text(tab)
 
@@ -106,11 +109,11 @@ def test_a_page_whose_questions_are_drawn_takes_no_place(write, visit):
 def test_what_was_drawn_for_one_place_is_sent_again_under_another(rotated, visit, collector):
     """The number behind the dot is no second chance: the bytes that were drawn are the ones that are sent."""
     collector.answers = [503, 503, 503]
-    tab = visit(page_of(rotated, links=True), fragment=f"#{assigned_link(TOKEN, 0)}", quiet=False)
+    tab = visit(page_of(rotated, links=True), fragment=f"#{PersonalLink(TOKEN, 0).text}", quiet=False)
     take_part(tab)
     answer_all(tab)
     tab.get_by_role("heading", name=browsers.NOT_SENT).wait_for()
-    tab.goto(f"{collector.address}/s/class#{assigned_link(TOKEN, 1)}")
+    tab.goto(f"{collector.address}/s/class#{PersonalLink(TOKEN, 1).text}")
     tab.reload()
     tab.wait_for_timeout(500)
     assert len({*collector.bodies}) == 1

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from bruit.survey import PersonalLink
+
 from . import browser as browsers
 from .browser import choose, text, unfolded
 from .browser import draw as send
@@ -29,7 +31,7 @@ def answer(panel, visit):
 
     def open_page(round_number, context=None, **options):
         content = page_of(panel, links=True)
-        where = {"fragment": f"#{LINK}", "time": TIMES[round_number - 1], "context": context}
+        where = {"fragment": f"#{PersonalLink(LINK).text}", "time": TIMES[round_number - 1], "context": context}
         return visit(content, **where, **options)
 
     return open_page
@@ -319,7 +321,7 @@ def test_two_tabs_in_one_round_send_one_report(answer, collector):
 
 
 def test_before_the_first_round_and_after_a_round_has_begun_the_page_says_so(answer, panel, visit, collector):
-    early = visit(page_of(panel, links=True), fragment=f"#{LINK}", time="2026-01-01T00:00:00Z")
+    early = visit(page_of(panel, links=True), fragment=f"#{PersonalLink(LINK).text}", time="2026-01-01T00:00:00Z")
     assert "This survey has not begun yet" in text(early)
     tab = answer(1)
     assert "Round 1 of 4" in text(tab)

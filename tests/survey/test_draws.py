@@ -13,7 +13,7 @@ from scipy import special
 
 from bruit.collector.links import token
 from bruit.engines import report_parsing
-from bruit.survey.answering import assigned_link
+from bruit.survey import PersonalLink
 from bruit.survey.page import script
 
 from ..plans import only_mechanism
@@ -146,8 +146,8 @@ def test_the_parts_of_every_script_are_one_module(code, is_open, tmp_path):
 
 @needs_node
 def test_the_check_of_a_link_is_that_of_python(write, tmp_path):
-    links = [assigned_link(token(length), place) for length in (16, 18, 32) for place in (0, 7, 49, 4_999)]
-    links += [assigned_link(letter * 16, 0) for letter in f"{string.ascii_letters}{string.digits}-_"]
+    links = [PersonalLink(token(length), place).text for length in (16, 18, 32) for place in (0, 7, 49, 4_999)]
+    links += [PersonalLink(letter * 16, 0).text for letter in f"{string.ascii_letters}{string.digits}-_"]
     named, checks = zip(*(link.rsplit(".", 1) for link in links), strict=True)
     page = write(ASSIGNED).page(links=True)
     assert in_node(page, {"named": named}, tmp_path, "job.named.map(linkCheck)") == list(checks)

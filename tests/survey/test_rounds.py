@@ -14,6 +14,7 @@ from scipy import special
 from bruit import Plan
 from bruit.collection import Repeat
 from bruit.errors import BruitError, DataError, ParameterError
+from bruit.survey import PersonalLink
 
 from ..plans import only_mechanism
 from ..surveys import ONE, ROUNDS
@@ -21,6 +22,7 @@ from . import browser as browsers
 from .test_draws import in_node, needs_node
 
 LINK = "abcdefghijklmnop-_Z9"
+OWN = PersonalLink(LINK).text
 YES = {"slept": "Yes", "class": "B"}
 
 
@@ -69,7 +71,7 @@ def test_keys_of_rounds_do_nothing_silently_where_people_are_asked_once(key, mes
 
 def test_a_memo_gives_the_reports_of_its_epoch_and_keeps_the_answers_in_clear(panel):
     memo = panel.draw_memo(YES)
-    bodies = [panel.refresh(memo, link=LINK, round=number) for number in (1, 2, 2)]
+    bodies = [panel.refresh(memo, link=OWN, round=number) for number in (1, 2, 2)]
     reports = [panel.parse(body) for body in bodies]
     assert [report.round for report in reports] == [1, 2, 2]
     assert {report.link for report in reports} == {LINK}
@@ -79,11 +81,11 @@ def test_a_memo_gives_the_reports_of_its_epoch_and_keeps_the_answers_in_clear(pa
     with pytest.raises(ParameterError, match=r"keep draw_memo\(values\)"):
         panel.answer(YES)
     with pytest.raises(ParameterError, match="round must be"):
-        panel.refresh(memo, link=LINK, round=5)
+        panel.refresh(memo, link=OWN, round=5)
 
 
 def test_a_claim_is_as_long_as_a_report_and_nothing_else_is_read_as_one(panel, one):
-    body = panel.claim(link=LINK, epoch=2)
+    body = panel.claim(link=OWN, epoch=2)
     claim = panel.claim_body.parse(body)
     assert (claim.link, claim.epoch, len(body)) == (LINK, 2, panel.body_length)
     assert panel.claim_body.fill(claim) == body
@@ -93,7 +95,7 @@ def test_a_claim_is_as_long_as_a_report_and_nothing_else_is_read_as_one(panel, o
     for number in (0, 2, 5):
         with pytest.raises(ParameterError, match="round must be"):
             panel.claim_round(body, round=number)
-    report = panel.refresh(panel.draw_memo(YES), link=LINK, round=1)
+    report = panel.refresh(panel.draw_memo(YES), link=OWN, round=1)
     forged = [
         report, body[:-1], body + b" ", body.replace(b'"epoch":"2"', b'"epoch":"3"'), b"",
         body.replace(b'"epoch":"2"', b'"epoch":"0"'), body.replace(panel.digest[:4].encode(), b"zzzz"), None,
@@ -105,7 +107,7 @@ def test_a_claim_is_as_long_as_a_report_and_nothing_else_is_read_as_one(panel, o
     with pytest.raises(DataError):
         panel.parse(body)
     with pytest.raises(ParameterError, match="asks once"):
-        one.claim(link=LINK, epoch=1)
+        one.claim(link=OWN, epoch=1)
 
 
 def test_a_page_with_rounds_needs_personal_links_and_states_all_rounds(panel):

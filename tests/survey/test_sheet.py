@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from bruit.cli.app import app
 from bruit.errors import ParameterError
-from bruit.survey import Survey
+from bruit.survey import PersonalLink, Survey
 from bruit.survey import sheet as module
 from bruit.survey.paper import Paper
 
@@ -118,7 +118,11 @@ def test_no_number_of_a_sheet_is_another_one_than_on_the_page(name, write) -> No
 def test_a_browser_shows_every_sentence_that_the_sheet_shares_with_the_page(name, write, visit) -> None:
     survey = write(SURVEYS[name])
     for language in survey.languages:
-        options = {"fragment": "#" + "a" * 18, "time": survey.opens.isoformat()} if survey.has_rounds else {}
+        options = (
+            {"fragment": f"#{PersonalLink('a' * 18).text}", "time": survey.opens.isoformat()}
+            if survey.has_rounds
+            else {}
+        )
         tab = visit(page_of(survey), locale=language, **options)
         tab.locator("main h1").first.wait_for()
         said = tab.locator("main").inner_html()

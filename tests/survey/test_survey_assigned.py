@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
-import string
 
 import pytest
 
 from bruit.collection.sample import Rotation
 from bruit.errors import ParameterError, ParameterTypeError
-from bruit.survey import answering
-from bruit.survey.answering import assigned_link, assigned_place
+from bruit.survey import PersonalLink
 
 from ..surveys import ASSIGNED, CHOICES, HEALTH, OPEN
 from .browser import data_of
 
 LINK = "abcdefghijklmnop-_Z9"
-RIGHT = assigned_link(LINK, 0)
+RIGHT = PersonalLink(LINK, 0).text
 OWN = {"smokes": "Yes", "sport": "often"}
-#: What may stand in a link.
-LETTERS = f"{string.ascii_letters}{string.digits}-_."
-#: A survey with so many choices that the place of one may have two digits.
-MANY_CHOICES = CHOICES.replace("epsilon", 'assign = "rotation"\nepsilon').replace(
-    'labels = ["bullying", "theft", "a fight"]', f"labels = {json.dumps([f'thing {place}' for place in range(99)])}"
-)
 
 
 def test_a_survey_in_rotation_is_the_same_plan_with_another_assignment(write) -> None:
@@ -85,11 +76,11 @@ def test_there_are_no_codes_no_paper_and_no_page_without_links(write) -> None:
 def test_a_report_is_on_the_question_that_its_link_names(write) -> None:
     survey = write(ASSIGNED)
     for place in (0, 1) * 20:
-        report = survey.parse(survey.answer(OWN, link=assigned_link(LINK, place)))
+        report = survey.parse(survey.answer(OWN, link=PersonalLink(LINK, place).text))
         assert (report.link, int(report.columns["attribute"])) == (LINK, place)
         assert survey.link_of(report) == f"{LINK}.{place}"
     unassigned = write(HEALTH)
-    assert unassigned.link_of(unassigned.parse(unassigned.answer(OWN, link=LINK))) == LINK
+    assert unassigned.link_of(unassigned.parse(unassigned.answer(OWN, link=PersonalLink(LINK).text))) == LINK
 
 
 @pytest.mark.parametrize(
@@ -97,6 +88,7 @@ def test_a_report_is_on_the_question_that_its_link_names(write) -> None:
     [
         "",
         LINK,
+        PersonalLink(LINK).text,
         f"{LINK}.",
         f"{LINK}.0",
         f"{LINK}.0.",
@@ -106,52 +98,18 @@ def test_a_report_is_on_the_question_that_its_link_names(write) -> None:
         f"{RIGHT[:-1]}",
         f"{RIGHT}0",
         RIGHT.replace(".0.", ".٠."),
-        assigned_link(LINK, 2),
-        assigned_link(LINK, "00"),
-        assigned_link(LINK, "-1"),
-        assigned_link(LINK[:15], 0),
-        assigned_link("a" * 33, 0),
-        assigned_link("", 0),
+        PersonalLink(LINK, 2).text,
+        PersonalLink(LINK, "00").text,
+        PersonalLink(LINK, "-1").text,
+        PersonalLink(LINK[:15], 0).text,
+        PersonalLink("a" * 33, 0).text,
+        PersonalLink("", 0).text,
         None,
     ],
 )
 def test_what_is_no_link_of_the_survey_draws_nothing(link, write) -> None:
     with pytest.raises(ParameterError, match="personal link"):
         write(ASSIGNED).answer(OWN, link=link)
-
-
-def slips(link: str) -> set[str]:
-    """The links with one wrong character, or with two neighbours swapped."""
-    wrong = {f"{link[:at]}{letter}{link[at + 1 :]}" for at in range(len(link)) for letter in LETTERS}
-    swapped = {f"{link[:at]}{link[at + 1]}{link[at]}{link[at + 2 :]}" for at in range(len(link) - 1)}
-    return (wrong | swapped) - {link}
-
-
-def is_read(survey, link: str) -> bool:
-    try:
-        return bool(assigned_place(survey, link))
-    except ParameterError:
-        return False
-
-
-#: Tokens that end in letters and in digits, so that a dot may be swapped with what could be a place.
-TOKENS = (LINK, "0123456789abcdefgh", "zzzzzzzzzzzzzzzz99", "-_-_-_-_-_-_-_-_", "A" * 16, "k7" * 16)
-
-
-def test_every_wrong_character_and_swap_of_neighbours_in_a_link_is_refused(write) -> None:
-    survey = write(MANY_CHOICES)
-    for token, place in itertools.product(TOKENS, (0, 7, 10, 37, 98)):
-        link = assigned_link(token, place)
-        assert assigned_place(survey, link) == (token, place)
-        assert [slip for slip in slips(link) if is_read(survey, slip)] == []
-
-
-def test_links_without_the_check_would_be_read_with_another_question(write, monkeypatch) -> None:
-    """The control: the law sees a wrong place, a wrong token, and a dot that moved."""
-    survey, link = write(MANY_CHOICES), assigned_link("k7" * 8, 37)
-    monkeypatch.setattr(answering, "_check", lambda _: link[-2:])
-    wrong = {assigned_place(survey, slip) for slip in slips(link) if is_read(survey, slip)}
-    assert {("k7" * 8, 38), (f"{'k7' * 7}k8", 37), (f"{'k7' * 8}3", 7)} <= wrong
 
 
 @pytest.mark.parametrize(

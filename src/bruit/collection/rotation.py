@@ -1,7 +1,7 @@
 """Attributes in rotation: balanced random assignment, drawn for a whole list of people at once.
 
-Where each person draws an attribute, how many report on it is random, which with few people costs variance: about
-1 + (d−1)/n times. In rotation the people, in random order, take the attributes in turn. The attributes are in random
+If each person draws an attribute, the number of reports on it is random. With few people that multiplies the variance
+by about 1 + (d−1)/n. In rotation the people, in random order, take the attributes in turn. The attributes are in random
 order too, so that each has the same chance for every person and every n, and a list of one person is plain sampling.
 ``rotation.proof.md`` has the arguments.
 
@@ -73,7 +73,7 @@ def check_people(n: int) -> None:
 
 
 def check_alone(design: Composite, who: str) -> None:
-    """An error if a design needs the list of all people, which somebody lacks."""
+    """Refuse a design that needs the list of all people; `who` says why there is none."""
     if design.needs_list:
         raise ParameterError(
             f"{who}, and attributes in rotation are assigned for the list of all people at once: leave {OPTION} out, "

@@ -1,4 +1,4 @@
-"""From how many people on an estimate is nearer to the truth than the guess that all answers are alike.
+"""The least number of people whose estimate has a smaller squared error than the guess 1/k for each of k answers.
 
 The guess 1/k for each of k answers has the squared error ‖f − 1/k‖², however many people answer. An unbiased estimate
 has the sum of its variances, V/n. So it is nearer, in expectation, from n = V/‖f − 1/k‖² on. If answers are alike no
@@ -87,7 +87,7 @@ def _cost_of_drawing(plan: Plan, name: str) -> float:
 
 
 def few_people(plan: Plan, n: int) -> list[str]:
-    """A sentence where n people are fewer than it takes, for the attributes of which they are; else nothing."""
+    """A sentence that names the attributes for which n people are too few; or an empty list."""
     short = {name: people for name, people in people_to_beat_uniform(plan).items() if people is not None and people > n}
     if not short:
         return []
@@ -100,7 +100,8 @@ def few_people(plan: Plan, n: int) -> list[str]:
     more += f"; and so on for {counted(len(others) - SHOWN, 'smaller number')}" if len(others) > SHOWN else ""
     whose = "follow the prior" if reference(plan) == "prior" else "follow Zipf's law (1, 1/2, 1/3, …)"
     return [
-        f"With {counted(n, 'person')} {text}{more}. That is for answers that {whose}; more even ones take more people."
+        f"With {counted(n, 'person')} {text}{more}. "
+        f"That is for answers that {whose}; more even answers need more people."
     ]
 
 

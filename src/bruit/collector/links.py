@@ -13,7 +13,7 @@ from bruit.entropy import Entropy
 from bruit.errors import ParameterError
 from bruit.pages import fill, qr_svg
 from bruit.survey import Survey
-from bruit.survey.answering import assigned_link
+from bruit.survey.personal_link import PersonalLink
 
 __all__ = ["issue", "qr_terminal", "slips", "token"]
 
@@ -37,8 +37,8 @@ def token(length: int = _LENGTH) -> str:
 def issue(store: Store, name: str, number: int) -> list[str]:
     """New single-use links of a survey; the store keeps their hashes, and they are nowhere else.
 
-    In rotation each of them names the attribute of its holder, by its place: in equal shares of these links, where each
-    choice of a question with several choices is an attribute.
+    In rotation each link names one attribute by its number, in equal shares of these links. Each choice of a question
+    with several choices is an attribute.
 
     Parameters
     ----------
@@ -56,25 +56,25 @@ def issue(store: Store, name: str, number: int) -> list[str]:
     if opened.closed:
         raise ParameterError(f"The survey {name!r} is closed: it takes no answers any more.")
     survey = OpenSurvey(opened).survey
-    tokens = _assigned(survey, number) if survey.is_assigned else [token() for _ in range(number)]
-    store.add_links(name, (row for text in tokens for row in _rows(survey, text)))
-    return tokens
+    links = [PersonalLink(token(), place) for place in _places(survey, number)]
+    store.add_links(name, (row for link in links for row in _rows(survey, link)))
+    return [link.text for link in links]
 
 
-def _assigned(survey: Survey, number: int) -> list[str]:
-    """Tokens, each with the place of a question and a check of both: ``collection/rotation.proof.md``."""
-    places = rotation.assignment(number, len(survey.units), Entropy())
-    return [assigned_link(token(), place) for place in places.tolist()]
+def _places(survey: Survey, number: int) -> Sequence[int | None]:
+    """The number of each link's question: ``collection/rotation.proof.md``; None where links name none."""
+    if not survey.is_assigned:
+        return [None] * number
+    places: list[int] = rotation.assignment(number, len(survey.units), Entropy()).tolist()
+    return places
 
 
-def _rows(survey: Survey, text: str) -> list[bytes]:
+def _rows(survey: Survey, link: PersonalLink) -> list[bytes]:
     """What the store keeps of a link: a hash, or with rounds one for each round and epoch, which it cannot connect."""
-    if survey.is_assigned:
-        return [link_hash(text.rpartition(".")[0])]  # a report says its token and its question, and no check
     if not survey.has_rounds:
-        return [link_hash(text)]
-    rounds = [round_hash(text, number) for number in range(1, survey.rounds + 1)]
-    return [*rounds, *(epoch_hash(text, number) for number in range(1, survey.repeat.epochs + 1))]
+        return [link_hash(link.named)]
+    rounds = [round_hash(link.token, number) for number in range(1, survey.rounds + 1)]
+    return [*rounds, *(epoch_hash(link.token, number) for number in range(1, survey.repeat.epochs + 1))]
 
 
 def slips(survey: Survey, addresses: Sequence[str]) -> bytes:

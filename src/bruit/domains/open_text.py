@@ -72,7 +72,7 @@ def normalised(text: str) -> str:
 
 
 def _plain(letter: str) -> str:
-    """A letter that has a sign or another spelling as that; one that has it but for its accents likewise."""
+    """The sign or the spelling of a letter; of one that has neither, those of the letter without its accents."""
     if letter in _CODE:
         return letter
     base = unicodedata.normalize("NFD", letter)[0]
@@ -127,7 +127,7 @@ class OpenText(Domain):
 
     @property
     def declared_names(self) -> tuple[Any, ...]:
-        """Nobody lists them."""
+        """An error: the answers to an open question have no list."""
         raise ParameterError("The answers to an open question have no list: decode(codes) has the texts of some.")
 
     def read(self, values: ColumnLike) -> Read:

@@ -30,7 +30,7 @@ from bruit.typing import ColumnLike
 
 #: How many floats a radius has at least, near the bound that is farthest from zero.
 READ_IN_A_RADIUS = 1 << 20
-#: By how many cells two positions may be farther apart than the numbers: units of 2⁻³² are rounded to.
+#: The most, in cells, by which rounding to units of 2⁻³² moves two positions apart.
 OFF = Fraction(1, 2**31)
 #: The share of ε that is used between points: what is left covers `OFF`, and the roundings of logarithms and weights.
 _ROOM = 1 - 2.0**-30
@@ -61,9 +61,9 @@ class MetricNumber(OnTheGrid):
     largest ratio of adjacent rows, one cell after another. Between points it is in proportion, however near two numbers
     are: rounding by chance is counted. **It protects nearby numbers from each other only, and repeated reports average
     out.** `guarantee` is the ordinary ε-LDP between any two numbers (neighbours ``"value"``), exact for the whole width
-    of the bounds: far larger, and what adds up. **Distances are those of the numbers as 64-bit floats**, which every
-    source is read as: two decimals of more than 15 digits may be read farther apart than they are. A distance between
-    points counts as 2⁻³¹ of a cell more. ``metric.proof.md`` has the argument.
+    of the bounds. It is far larger, and it is the one that totals add. **Distances are those of the numbers as 64-bit
+    floats**, which every source is read as: two decimals of more than 15 digits may be read farther apart than they
+    are. A distance between points counts as 2⁻³¹ of a cell more. ``metric.proof.md`` has the argument.
 
     Error
     -----
@@ -167,7 +167,7 @@ class MetricNumber(OnTheGrid):
         return scores
 
     def encode(self, values: ColumnLike) -> Codes:
-        """Codes of the numbers; where points are whole numbers and nothing is rounded by chance, of whole numbers."""
+        """Codes of the numbers; with rounding to the nearest point only whole numbers have one."""
         if self.rounding != "nearest":
             return super().encode(values)
         numbers = self.domain.admit(values).values
@@ -184,7 +184,7 @@ class MetricNumber(OnTheGrid):
         return as_written(distance) * (self.cells - 1) / (high - low)
 
     def _whole_cells(self, distance: float) -> int:
-        """The same, with begun ones as whole ones."""
+        """The same, rounded up."""
         return math.ceil(self.cells_in(distance))
 
     def _default_cells(self) -> int:

@@ -1,7 +1,7 @@
 """Metric privacy in the plane: geometric noise on each of two axes, clamped to a rectangle (geo-indistinguishability).
 
 For the Euclidean distance each axis has ε/√2, because |dx| + |dy| ≤ √2·d. A place between points of the grid is put on
-one of them by chance, so that no two places are told apart more than their distance allows. Planar Laplace noise errs
+one of them by chance, so that ε of any two places is in proportion to their distance. Planar Laplace noise errs
 2/ε on average and this 2.29/ε; it needs no trigonometry in floating point, is drawn exactly, and stays within the
 rectangle (``metric_plane.proof.md``).
 """
@@ -75,9 +75,9 @@ class MetricPlane(Described, Randomizer):
     `metric`: ε between any two places at most `radius` apart, and in proportion for other distances (`at`). A place is
     put on one of the four points of the grid around it, by chance, and ε counts that. A distance counts as 2⁻³¹ of a
     cell more along each axis, because coordinates are rounded to such parts. Distances are those of coordinates as
-    64-bit floats. **It protects nearby places from
-    each other only, and repeated reports average out.** `guarantee` is the ordinary ε-LDP between any two places,
-    exact, and what adds up. ``metric_plane.proof.md`` has the argument.
+    64-bit floats. **It protects nearby places from each other only, and repeated reports average out.** `guarantee` is
+    the ordinary ε-LDP between any two places. It is exact, and it is the one that totals add.
+    ``metric_plane.proof.md`` has the argument.
 
     Error
     -----
@@ -114,7 +114,7 @@ class MetricPlane(Described, Randomizer):
             raise LimitError(f"epsilon must lie in {LEAST_EPSILON}..20 for a plane, got {self.epsilon}.")
         for name, axis in zip(("x", "y"), self.axes.values(), strict=True):
             if axis.domain.missing == "drop":
-                raise ParameterError(f"{name} must not drop missing numbers: the other coordinate would be left alone.")
+                raise ParameterError(f"{name} must not drop missing numbers: a place needs both coordinates.")
             object.__setattr__(self, name, axis.domain)
         object.__setattr__(self, "radius", self.axes["x"].radius)
         if self.size > MOST_POINTS:

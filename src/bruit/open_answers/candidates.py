@@ -61,7 +61,7 @@ class CellLaw(NamedTuple):
         mixed, signal = share * own + (1 - share) * other, h * self.gap**2
         if self.exclusive:  # a cell says what all others do
             noise = own / signal / (1 - share) ** 2, mixed / signal / (1 - share) ** 2
-        else:  # clear cells of other texts say something of their own
+        else:  # cells that are clear carry information too
             noise = (own + other * share / (1 - share)) / signal, mixed / signal / (1 - share)
         spread = (share * (1 - share) / h + (1 - 1 / h) * (pair - share**2)) / (1 - share) ** 2
         drawn = frequency * (1 - frequency)
@@ -93,7 +93,7 @@ class Fit(NamedTuple):
     null: NullDistribution
 
     def chances(self) -> Floats:
-        """For each candidate, how likely so large a share is where nobody gave it."""
+        """For each candidate, the probability of a share at least this large if nobody gave it."""
         return self.null.chance(self.frequency / self.step)
 
     def reach(self, level: float) -> tuple[Floats, Floats]:
@@ -160,7 +160,7 @@ class _Design:
         return np.asarray(np.linalg.solve(gram, weighted))
 
     def set_share(self, frequency: Floats) -> Floats:
-        """How many people's texts set each cell, where unlisted texts set all alike."""
+        """The share of people whose text sets each cell, with unlisted texts spread evenly."""
         return np.asarray(frequency @ self.columns + self.share)
 
     def dispersion(self, frequency: Floats, possible: Floats) -> float:
@@ -265,14 +265,14 @@ class CandidateEstimate(Tabular):
 
     @property
     def p_values(self) -> Floats:
-        """For each candidate, how likely so large a share is where nobody gives the answer: times their number.
+        """For each candidate, the probability of such a share if nobody gave the answer, times the number of them.
 
         The chance is over the cells that a hash gives to a text, whatever texts are not listed (`NullDistribution`).
         """
         return np.asarray(np.minimum(1.0, self.fitted.chances() * len(self.labels)))
 
     def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> Floats:
-        """Lower and upper ends, one row per candidate: the share ± z standard errors, or what chance cells may do.
+        """Lower and upper ends, one row per candidate: the share ± z standard errors, or quantiles of the null.
 
         The second is wider where a frequent text is not listed, and then downwards: candidates that share its cells
         come out too high.

@@ -102,7 +102,7 @@ class FrequentAnswers(Tabular):
         ]
         if self.texts:
             notes += [
-                "a rarer answer that is shown has a share that is too high, beyond its interval where it is much rarer",
+                "shares of rarer answers are too high, those of much rarer ones by more than their interval",
                 "only the first letters of an answer count; longer answers that begin alike are one",
             ]
         about: dict[str, Any] = {**source_of(self), "certifying": self.certifying, "least": self.least, "level": level}

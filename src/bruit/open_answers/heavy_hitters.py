@@ -45,9 +45,9 @@ GROUP_BITS = 10
 KEPT = 64
 #: How often any answer that nobody gave is certified, at most.
 FALSE_NAMES = 0.05
-#: Certified shares may add up to one, to this many false names more,
+#: Certified shares may add up to more than one by the least shares of this many false names.
 MOST_FALSE_NAMES = 3
-#: and to this many standard deviations of the sum.
+#: They may add up to more by this many standard deviations of their sum, too.
 DEVIATIONS = 6
 #: How many rests of a table are compared with their limits at a time: forged reports would name them all.
 _ROWS = 1 << 20
@@ -78,8 +78,9 @@ class HeavyHitters(Described):
     Error
     -----
     `people_needed` gives how many people an answer of a known share needs. A share that is shown has the variance of
-    local hashing over the second group. It is unbiased before selection. An answer that is shown one time in two is too
-    high by 0.8 standard errors when it is, and one that is seldom shown by up to three; intervals do not know of that.
+    local hashing over the second group. It is unbiased before selection. The share of
+    an answer with an even chance to be shown is too high by 0.8 standard errors; that of a seldom shown one by up to
+    three. Intervals ignore this.
     With chance 0.95 an estimate shows nothing that no honest person gave. Common letters need less support than rare
     ones (`LetterWeights`).
 
@@ -118,7 +119,7 @@ class HeavyHitters(Described):
 
     @cached_property
     def bucket_bits(self) -> int:
-        """T: buckets are 2ᵗ, as many as give estimates of rare answers the least variance at this ε."""
+        """The t of 2ᵗ buckets: the one of least variance for rare answers at this ε."""
         return min(range(1, MOST_BUCKET_BITS + 1), key=lambda t: _rare_variance(_law(self.epsilon, t)))
 
     @cached_property
@@ -273,7 +274,7 @@ class HeavyHitters(Described):
         return self._ordered(codes, support)
 
     def _limits(self, reports: int, tails: NDArray[np.float64]) -> NDArray[np.int64]:
-        """The least counts that the support of an answer of nobody exceeds with these chances at most."""
+        """The critical counts: the support of an answer that nobody gave exceeds them with at most these chances."""
         return np.array([_limit(reports, self.q, tail) if tail < 1 else -1 for tail in tails.tolist()], np.int64)
 
     def _check_sum(self, support: NDArray[Any], n: int, limit: int) -> None:
@@ -403,5 +404,5 @@ def _rare_variance(law: TwoLevelLaw) -> Fraction:
 
 
 def _limit(n: int, q: Fraction, tail: float) -> int:
-    """The least count that the support of an answer of nobody exceeds with probability at most `tail`."""
+    """The critical count: the support of an answer that nobody gave exceeds it with probability at most `tail`."""
     return int(exceeded_limit(n, float(q), tail))

@@ -61,7 +61,7 @@ class NullDistribution:
         return np.asarray(np.clip(tails, LEAST_CHANCE, 1.0))
 
     def quantiles(self, chance: float) -> tuple[float, float]:
-        """Two sums: one that is seldom fallen short of, and one seldom exceeded, each with half of this chance."""
+        """The lower and the upper quantile of the sum, each with half of this chance outside."""
         grid, half = self._grid, max(chance / 2, LEAST_CHANCE)
         below = int(np.searchsorted(np.cumsum(grid.law), half, side="right")) - _SLACK
         above = int(np.argmax(grid.tails <= half)) + _SLACK

@@ -31,7 +31,7 @@ Cells = NDArray[np.int64]
 
 #: The version of both hashes, as documents state it.
 HASH = "bruit-text/1"
-#: The most cells that a text sets: a digest has so many words.
+#: The most cells that a text sets: the number of words in a digest.
 HASHES_LIMIT = 8
 _TEXT, _CELLS = b"bruit/text/1", b"bruit/cohort/1"
 
@@ -54,7 +54,7 @@ def fingerprints(values: Any) -> Codes:
 
 
 def _key(entry: Any) -> str:
-    """The text that an entry is or that spells it."""
+    """An entry as text, empty where it is missing."""
     if is_missing(entry):
         return ""
     if not isinstance(entry, str | int | float | np.generic):

@@ -5,7 +5,7 @@ a memo of d bits. Everything is drawn before any value is looked at, and stored 
 buckets and the memo of the one that the value is in, as it is. So a value that stays in its bucket gives the same
 report each time, and costs what one report costs. A value that moves to another bucket shows for certain that it moved.
 
-For d = 1 the bit is Warner's, at the ε asked for. The published protocol takes the bits of d ≥ 2 there, and one
+For d = 1 the bit is Warner's, at the requested ε. The published protocol takes the bits of d ≥ 2 there, and one
 report tells half of what is allowed. Rejected: a second step that hides changes. With all buckets held that is L-SUE.
 """
 
@@ -50,7 +50,7 @@ BUCKETS_LIMIT = 1 << 16
 
 @dataclass(frozen=True, kw_only=True)
 class DBitFlip(FollowedChanges, Randomizer):
-    """Ask the same people again where few values move: each reports d of b bits, and always the same (dBitFlipPM).
+    """Ask the same people again if their values rarely change: each reports d of b bits, always the same (dBitFlipPM).
 
     Parameters
     ----------
@@ -66,9 +66,9 @@ class DBitFlip(FollowedChanges, Randomizer):
     Guarantee
     ---------
     One report has ε, and so have all reports of a person whose value **stays in its bucket**, however many: they are
-    copies (`unchanged`). **A value that moves to another bucket is seen to move**: between two histories no ε holds
-    (`after` says so, `loss` is infinite). Between histories whose moves look alike, `same_moves` has d times the ε of
-    the bits. The papers state (d + 1)·ε. ``bit_flip.proof.md`` has the argument.
+    copies (`unchanged`). **A move to another bucket is visible with certainty**: no finite ε holds between histories
+    that move differently (`after` says so, `loss` is infinite). Between histories whose moves look alike, `same_moves`
+    has d times the ε of the bits. The papers state (d + 1)·ε. ``bit_flip.proof.md`` has the argument.
 
     **The held buckets are in every report and link all reports of a person permanently.** They are drawn evenly and
     tell nothing of the value. A lost memory that is replaced costs once more what its reports tell.

@@ -1,4 +1,4 @@
-"""What bits estimate that only some people hold: each frequency from those who hold its bit.
+"""Estimates from bits that only some people hold: each frequency from those who hold its bit.
 
 Dividing by all people instead, times b/d, has f where the variance here has f(1 − f): that somebody holds the bit of
 their own bucket would then vary with how many do.

@@ -31,8 +31,8 @@ METRIC: Literal["metric"] = "metric"
 ADDED: tuple[Neighbours, ...] = tuple(name for name in get_args(Neighbours) if name != METRIC)
 #: What a metric guarantee does not say, wherever one is shown.
 NEARBY_ONLY = (
-    "Only nearby answers are protected from each other: that somebody is in one city and not in another is not, and "
-    "repeated reports average out."
+    "Only nearby answers are protected from each other. A report can show in which city somebody is. Repeated "
+    "reports average out."
 )
 #: The longest name of a unit of distance.
 LONGEST_UNIT = 20

@@ -4,6 +4,7 @@ from bruit.pages.policy import security_policy
 from bruit.survey.body import Memo, Report
 from bruit.survey.check import Check, QuestionProspect
 from bruit.survey.codes import CodeForm, CodeReading, CodeSlot, CodeState
+from bruit.survey.personal_link import PersonalLink
 from bruit.survey.question import Question
 from bruit.survey.survey import Survey
 
@@ -14,6 +15,7 @@ __all__ = [
     "CodeSlot",
     "CodeState",
     "Memo",
+    "PersonalLink",
     "Question",
     "QuestionProspect",
     "Report",

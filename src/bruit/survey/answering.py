@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
@@ -10,19 +9,12 @@ from typing import TYPE_CHECKING, Any
 from bruit import _checks
 from bruit.domains import OpenText
 from bruit.errors import DataError, ParameterError
-from bruit.survey.body import ID_LENGTH, LINK, LINK_LENGTH, DeviceClaim, Memo, Report
+from bruit.survey.body import ID_LENGTH, DeviceClaim, Memo, Report
+from bruit.survey.personal_link import PersonalLink
 from bruit.survey.question import Question
 
 if TYPE_CHECKING:
     from bruit.survey.survey import Survey
-
-#: What stands behind # in a link that names a question: its token, the place of the question, and two check digits.
-_ASSIGNED = re.compile(
-    rf"(?P<named>(?P<token>[A-Za-z0-9_-]{{16,{LINK_LENGTH}}})\.(?P<place>0|[1-9][0-9]{{0,3}}))\.(?P<check>[0-9]{{2}})"
-)
-#: The numbers of the characters before the check, and what the check is a remainder of.
-_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
-_PRIME = 97
 
 
 def answer(survey: Survey, values: Mapping[str, Any], link: str, number: int) -> bytes:
@@ -33,8 +25,8 @@ def answer(survey: Survey, values: Mapping[str, Any], link: str, number: int) ->
         )
     codes, public = _coded(survey, values)
     _checks.integer(low=1, high=survey.rounds, round=number)
-    token, place = assigned_place(survey, link) if survey.is_assigned else (link, None)
-    return _filled(survey, survey.card.sample_codes(codes, place=place), public, token, number)
+    own = _linked(survey, link)
+    return _filled(survey, survey.card.sample_codes(codes, place=own.place), public, own, number)
 
 
 def answer_code(survey: Survey, values: Mapping[str, Any]) -> str:
@@ -53,7 +45,7 @@ def draw_memo(survey: Survey, values: Mapping[str, Any]) -> Memo:
 def refresh(survey: Survey, memo: Memo, link: str, number: int) -> bytes:
     """The body of the report of a memo in one round."""
     _checks.integer(low=1, high=survey.rounds, round=number)
-    return _filled(survey, survey.card.refresh(memo.columns), memo.public, link, number)
+    return _filled(survey, survey.card.refresh(memo.columns), memo.public, _linked(survey, link), number)
 
 
 def claim(survey: Survey, link: str, epoch: int) -> bytes:
@@ -61,7 +53,7 @@ def claim(survey: Survey, link: str, epoch: int) -> bytes:
     if not survey.has_rounds:
         raise ParameterError("This survey asks once, and has no memo: send answer(values).")
     _checks.integer(low=1, high=survey.repeat.epochs, epoch=epoch)
-    return survey.claim_body.fill(DeviceClaim(secrets.token_bytes(ID_LENGTH // 2), _checked_link(link), epoch))
+    return survey.claim_body.fill(DeviceClaim(secrets.token_bytes(ID_LENGTH // 2), _linked(survey, link).token, epoch))
 
 
 def claim_round(survey: Survey, claimed: bytes, number: int) -> bytes:
@@ -72,41 +64,16 @@ def claim_round(survey: Survey, claimed: bytes, number: int) -> bytes:
     return survey.claim_body.fill(known._replace(round=number))
 
 
-def _filled(survey: Survey, columns: dict[str, str], public: tuple[int, ...], link: str, number: int) -> bytes:
-    report = Report(secrets.token_bytes(ID_LENGTH // 2), _checked_link(link), public, number, columns)
+def _filled(survey: Survey, columns: dict[str, str], public: tuple[int, ...], link: PersonalLink, number: int) -> bytes:
+    report = Report(secrets.token_bytes(ID_LENGTH // 2), link.token, public, number, columns)
     return survey.body.fill(report)
 
 
-def assigned_link(token: str, place: int) -> str:
-    """What stands behind # in a link that names a question; ``page.mjs`` reads it.
-
-    >>> assigned_link("abcdefghijklmnop", 3)
-    'abcdefghijklmnop.3.36'
-    """
-    named = f"{token}.{place}"
-    return f"{named}.{_check(named)}"
-
-
-def _check(named: str) -> str:
-    """Two digits that differ after any one wrong character, or a swap of neighbours: `collection/rotation.proof.md`."""
-    rest = 0
-    for letter in named:
-        rest = (64 * rest + _DIGITS.index(letter)) % _PRIME
-    return f"{rest:02}"
-
-
-def assigned_place(survey: Survey, link: str) -> tuple[str, int]:
-    """The token of a link that names a question, and the place of the question."""
-    match = _ASSIGNED.fullmatch(link) if isinstance(link, str) else None
-    if match is None or int(match["place"]) >= len(survey.units) or match["check"] != _check(match["named"]):
-        raise ParameterError("link must be what stands behind # in a personal link of this survey, as in …kp3.0.57.")
-    return match["token"], int(match["place"])
-
-
-def _checked_link(link: str) -> str:
-    if not isinstance(link, str) or not re.fullmatch(LINK, link):
-        raise ParameterError("link must be the token of a single-use link, or nothing.")
-    return link
+def _linked(survey: Survey, link: str) -> PersonalLink:
+    """A personal link of the survey, or none where it can do without."""
+    if link == "" and not survey.needs_links:
+        return PersonalLink("")
+    return PersonalLink.parse(link, len(survey.units) if survey.is_assigned else 0)
 
 
 def _coded(survey: Survey, values: Mapping[str, Any]) -> tuple[list[int], tuple[int, ...]]:

@@ -76,7 +76,7 @@ class OpenAnswer(LocalMechanism):
 
     @property
     def votes_per_cheater(self) -> float:
-        """By how many people's worth one dishonest report can raise a text of its choice, in its group."""
+        """How many people one dishonest report outweighs, for a text of its choice, in its group."""
         return float((1 - self.q) / (self.p - self.q))
 
     @cached_property
@@ -102,7 +102,7 @@ class OpenAnswer(LocalMechanism):
         return self.design.valid(reports)
 
     def message(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        """None: the texts are too many for a matrix."""
+        """Not available: the texts are too many for a matrix."""
         raise ParameterError("The texts of an open question are too many for a matrix.")
 
     def to_dict(self) -> dict[str, Any]:
@@ -157,7 +157,7 @@ class OpenPlan(Plan):
     def variance(
         self, n: int, frequencies: Mapping[str, Any] | None = None, target: Target = "population"
     ) -> dict[str, NDArray[np.float64]]:
-        """None: how many people an answer needs says `people_needed` of the design."""
+        """Not available: `people_needed` of the design says how many people an answer needs."""
         raise ParameterError("An open question has no list of answers whose variance could be said.")
 
     def half_width(self, share: float, people: int) -> float:
@@ -172,5 +172,5 @@ class OpenPlan(Plan):
         return self.answering.estimate(reports)
 
     def estimate(self, tally: Tally, target: Target = "population") -> Any:
-        """None: a tally says how many reports there are, and not which texts they fit."""
+        """Not available: a tally says how many reports there are, and not which texts they fit."""
         raise ParameterError("The answers to an open question are decoded from its reports: a tally has none of them.")

@@ -149,9 +149,9 @@ async function nameFor(survey, link) {
 
 const LINK_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.";
 
-/** Two digits that differ after any one wrong character of a token and a place, or a swap of neighbours. */
+/** Two digits that differ after any one wrong character of what stands before them, or a swap of neighbours. */
 export function linkCheck(named) {
-  const rest = [...named].reduce((sum, letter) => (64 * sum + LINK_DIGITS.indexOf(letter)) % 97, 0);
+  const rest = [...named].reduce((sum, letter) => (5 * sum + LINK_DIGITS.indexOf(letter)) % 97, 0);
   return String(rest).padStart(2, "0");
 }
 
@@ -1479,10 +1479,11 @@ function start(survey) {
   /** The token of a personal link, and in rotation the place of its question; nothing of what is no link, or mistyped. */
   function linkIn(fragment) {
     if (!survey.links) return ["", null];
-    if (!survey.assigned) return [/^[A-Za-z0-9_-]{16,32}$/.exec(fragment)?.[0], null];
-    const form = /^(([A-Za-z0-9_-]{16,32})\.(0|[1-9][0-9]{0,3}))\.([0-9]{2})$/;
+    const form = /^(([A-Za-z0-9_-]{16,32})(?:\.(0|[1-9][0-9]{0,3}))?)\.([0-9]{2})$/;
     const [, named, token, question, check] = form.exec(fragment) ?? [];
-    return Number(question) < survey.attributes.length && linkCheck(named) === check ? [token, Number(question)] : [];
+    if (!named || linkCheck(named) !== check) return [];
+    if (!survey.assigned) return question === undefined ? [token, null] : [];
+    return Number(question) < survey.attributes.length ? [token, Number(question)] : [];
   }
 
   async function begin() {

@@ -21,6 +21,7 @@ from bruit.collection.sample import ATTRIBUTE
 from bruit.engines import report_parsing
 from bruit.errors import DataError, ParameterError
 from bruit.survey.body import Body, ClaimBody, Memo, Report
+from bruit.survey.personal_link import PersonalLink
 from bruit.survey.question import Question, Texts
 from bruit.survey.wording import Address, Reading
 
@@ -258,8 +259,8 @@ class Survey:
         return report
 
     def link_of(self, report: Report) -> str:
-        """The personal link that a report came by: its token, and the question that it is about if links name that."""
-        return f"{report.link}.{int(report.columns[ATTRIBUTE])}" if self.is_assigned else report.link
+        """What a collector compares of a report's personal link: its token, in rotation with its question's number."""
+        return PersonalLink(report.link, int(report.columns[ATTRIBUTE]) if self.is_assigned else None).named
 
     def answer(self, values: Mapping[str, Any], *, link: str = "", round: int = 1) -> bytes:
         """The body of a new report, as the page would draw it: for devices without a browser, and for trials.
@@ -270,7 +271,7 @@ class Survey:
             The label of the answer to each question, in the first language; of several choices, a list of labels; of
             an open question, a text.
         link, round
-            What stands behind ``#`` in a single-use link; the round.
+            What stands behind ``#`` in a personal link; the round.
         """
         from bruit.survey.answering import answer
 
