@@ -234,3 +234,19 @@ def test_bad_options_are_refused(options, kind):
             MetricNumber(epsilon=1.0, bounds=bounds, **options)
     with pytest.raises(ParameterError, match="distance"):
         MetricNumber(epsilon=1.0, bounds=(0, 20)).at(0)
+
+
+def test_bounds_far_from_zero_are_as_far_apart_as_their_floats():
+    """People are placed by floats: the decimals 1.3 apart here are 6e-7 of that nearer as floats."""
+    low, high = 4294967296.1, 4294967297.4
+    design = MetricNumber(epsilon=0.001, bounds=(low, high), cells=4096, rounding="stochastic")
+    assert Fraction(high) - Fraction(low) < Fraction("1.3")
+    cells, parts = np.divmod(design.encode([low, low + 0.5]), np.uint64(2**32))
+    near, far = (
+        [(1 - Fraction(part, 2**32)) * a + Fraction(part, 2**32) * b
+         for a, b in ((design.law.row(cell)[y], design.law.row(cell + 1)[y]) for y in (0, design.cells - 1))]
+        for cell, part in zip(cells.tolist(), parts.tolist(), strict=True)
+    )  # fmt: skip
+    worst = ratio(near, far)
+    assert holds(worst, design.at(0.5).epsilon)
+    assert not holds(worst, design.at(0.5).epsilon * (1 - 1e-6))  # the control: it is nearly attained

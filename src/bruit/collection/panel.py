@@ -81,8 +81,8 @@ class Repeat:
                 "Rounds need the most that one report and all reports of an epoch may tell, as in epsilon=1.0, "
                 f"{AS_IN}."
             )
-        _checks.integer(low=1, high=ROUNDS_LIMIT, rounds=self.rounds)
-        _checks.integer(low=1, high=ROUNDS_LIMIT, epochs=self.epochs)
+        object.__setattr__(self, "rounds", _checks.integer(low=1, high=ROUNDS_LIMIT, rounds=self.rounds))
+        object.__setattr__(self, "epochs", _checks.integer(low=1, high=ROUNDS_LIMIT, epochs=self.epochs))
         if self.epoch_epsilon is not None:
             object.__setattr__(self, "epoch_epsilon", _checks.epsilon(epoch_epsilon=self.epoch_epsilon))
 

@@ -138,7 +138,7 @@ def plan_for(
     z = intervals.normal_quantile(_checks.probability(level=level))
     wanted = None if half_width is None else _widths(half_width, declared)
     if n is not None:
-        _checks.integer(low=1, high=MOST_PEOPLE, n=n)
+        n = _checks.integer(low=1, high=MOST_PEOPLE, n=n)
 
     def widths(plan: Plan, many: int) -> dict[str, float]:
         """The half-widths with this number of people."""

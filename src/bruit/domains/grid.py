@@ -83,7 +83,7 @@ class Grid(Domain):
             points = int(high - low) + 1
             default = points if whole and points <= _checks.K_LIMITS[1] else DEFAULT_CELLS
             object.__setattr__(self, "cells", default)
-        _checks.domain_size(cells=self.cells)
+        object.__setattr__(self, "cells", _checks.domain_size(cells=self.cells))
         check_width(low, high)
         if not (low + float(self.step) > low and high - float(self.step) < high):
             raise LimitError("cells must be fewer: numbers of this size cannot be told apart so finely.")
@@ -241,7 +241,7 @@ def as_written(number: float) -> Fraction:
     >>> as_written(0.1), as_written(2.0**-30) == Fraction(1, 2**30)
     (Fraction(1, 10), True)
     """
-    exact = Fraction(number)
+    exact = number if isinstance(number, Fraction) else Fraction(float(number))
     is_power = exact > 0 and not exact.numerator & (exact.numerator - 1)
     return exact if is_power else Fraction(repr(float(number)))
 

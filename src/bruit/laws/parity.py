@@ -20,6 +20,8 @@ from bruit.laws.words import Words
 GROUP_BITS = 10
 ID_BITS = 64
 WORD_BITS = ID_BITS - GROUP_BITS
+#: The most bits of a value: JavaScript has no greater whole numbers.
+MOST_BITS = 53
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Parity(Sets):
 
     def __post_init__(self) -> None:
         _checks.integer(low=1, parities=self.parities)
-        _checks.integer(low=1, high=WORD_BITS + 1 - self.parities, bits=self.bits)
+        _checks.integer(low=1, high=min(WORD_BITS + 1 - self.parities, MOST_BITS), bits=self.bits)
         _checks.integer(low=1, high=self.bits, prefix=self.prefix)
         _checks.integer(low=0, high=1 << GROUP_BITS, share=self.share)
 

@@ -141,7 +141,7 @@ class MetricNumber(OnTheGrid):
 
     def at(self, distance: float) -> Guarantee:
         """What is promised of two numbers at most this far apart."""
-        _checks.positive(distance=distance)
+        distance = _checks.positive(distance=distance)
         exact, most = self._between(distance), self.guarantee.epsilon
         epsilon = above(exact) if exact < Fraction(most) else most
         return Guarantee(epsilon=epsilon, neighbours=METRIC, radius=distance, unit=self.unit)
@@ -179,9 +179,11 @@ class MetricNumber(OnTheGrid):
         return super().encode(numbers)
 
     def cells_in(self, distance: float) -> Fraction:
-        """How many cells the distance has, in the decimals that people write."""
+        """How many cells the distance has, in the decimals that people write, of bounds in decimals or in floats."""
         low, high = map(as_written, self.bounds)
-        return as_written(distance) * (self.cells - 1) / (high - low)
+        # Numbers are placed by the floats of the bounds, whose distance may be the smaller one.
+        width = min(high - low, Fraction(self.domain.high) - Fraction(self.domain.low))
+        return as_written(distance) * (self.cells - 1) / width
 
     def _whole_cells(self, distance: float) -> int:
         """The same, rounded up."""

@@ -62,8 +62,7 @@ class TwoSteps:
 
         Chances are rounded towards each other.
         """
-        for name, chance in {"f": f, "p": p, "q": q}.items():
-            _checks.fraction(**{name: chance})
+        f, p, q = (_checks.fraction(**{name: chance}) for name, chance in {"f": f, "p": p, "q": q}.items())
         if not 0 < f < 1:
             raise ParameterError("f must be above 0 and below 1: with 0 the memo is the text, with 1 it is noise.")
         if p >= q:

@@ -373,6 +373,7 @@ class DBitFlip(FollowedChanges, Randomizer):
 
     def variance(self, frequency: Any, n: int, target: Target = "population") -> NDArray[np.float64]:
         """The variance to expect where n·d/b people hold each bucket, and the true frequency is given."""
+        n = _checks.integer(low=1, n=n)
         holders = np.float64(n * self.held / self.buckets)
         return held_variance(np.asarray(frequency, float), (holders, n), (self.law.p, self.law.q), target)
 
