@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import re
 import signal
 import subprocess
@@ -15,9 +16,11 @@ import pytest
 from typer.testing import CliRunner
 
 from bruit.cli.app import app
+from bruit.cli.survey.open import _shown_log
 from bruit.collector import demo, open_store
 from bruit.collector.intake import _Waiting, commit
 from bruit.collector.open_survey import OpenSurvey
+from bruit.collector.server import _log_unserved
 from bruit.collector.serving import Listening
 from bruit.errors import DataError
 from bruit.survey import Survey
@@ -192,6 +195,19 @@ def test_mistakes_say_the_corrected_spelling(here) -> None:
         assert f"bruit survey open FILE {option}" in " ".join(run("open", "--no-serve", option, code=2).split())
     assert "Did you mean 'alcohol'?" in run("results", "alcohl", code=2)
     assert ".sqlite" in run("results", "alcohol", "--store", "alcohol.toml", code=2)
+
+
+def test_errors_of_the_collector_reach_the_terminal(monkeypatch, capsys) -> None:
+    """bruit adds a handler that says nothing, and Python then has no last resort."""
+    log = logging.getLogger("bruit.collector")
+    monkeypatch.setattr(log, "handlers", [])
+    _log_unserved("alcohol")
+    assert capsys.readouterr().err == ""  # the control
+    with _shown_log():
+        _log_unserved("alcohol")
+    assert "Warning: The survey alcohol in the store cannot be served" in " ".join(capsys.readouterr().err.split())
+    _log_unserved("alcohol")
+    assert capsys.readouterr().err == ""
 
 
 def test_open_serves_until_it_is_asked_to_end(here) -> None:

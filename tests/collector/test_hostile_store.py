@@ -367,6 +367,13 @@ def test_a_survey_without_the_links_that_it_needs_is_deleted(place, linkless) ->
     store.disconnect()
 
 
+def test_open_names_the_survey_that_it_does_not_serve_and_says_why(place, linkless) -> None:
+    result = CliRunner().invoke(app, ["survey", "open", "--no-serve", "--store", place.store], env={"COLUMNS": "200"})
+    assert result.exit_code == 0
+    assert "Warning: rotated is not served." in result.output
+    assert "personal links only" in " ".join(result.output.split())
+
+
 def test_a_survey_without_the_links_that_it_needs_is_not_served(place, linkless, caplog, capfd) -> None:
     survey = Survey.load(place.file)
     store = open_store(place.store)

@@ -425,7 +425,7 @@ class _Server:
 
 def _log_unserved(name: str) -> None:
     """Log that a survey in the store is not served; bruit does not keep such surveys, so that something else did."""
-    _LOG.error("The survey %s in the store cannot be served: bruit survey page --store … says why.", name)
+    _LOG.error("The survey %s in the store cannot be served: bruit survey open says why when it starts.", name)
 
 
 def _numbers(shown: SurveyResults) -> tuple[Any, ...]:

@@ -50,8 +50,9 @@ def close(
                 f"Nothing was done: say {command} --all to include them, or {command} --no-all to leave them out for "
                 "good."
             )
+        shown = results(keeper, open_survey)  # what cannot be read is not closed
         keeper.close(name, whole=everything)
-        shown = results(keeper, open_survey)
+        shown = results(keeper, open_survey, shown)
     finally:
         keeper.disconnect()
     console.say(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import logging
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +13,7 @@ import typer
 
 from bruit.cli import console
 from bruit.cli.survey import _store
-from bruit.errors import ParameterError
+from bruit.errors import BruitError, ParameterError
 from bruit.tables import counted
 
 if TYPE_CHECKING:
@@ -78,6 +80,7 @@ def open_survey(
             console.say(f"  page:     sha256 {sha256(content).hexdigest()}", whole=True)
         if not keeper.names():
             raise ParameterError("The store has no survey: name a survey file, which bruit survey new makes.")
+        served = [known for known in keeper.names() if _is_served(keeper, known, insecure_demo)]
         if listener is not None:
             _warn(listening)
             if _only_here(base):
@@ -86,8 +89,8 @@ def open_survey(
                     "https (--certificate and --key, or --proxy).\nWithout one, let people answer one after another on "
                     "this computer, or use paper, where bruit survey paper takes the questions."
                 )
-            console.note(f"Serving {', '.join(keeper.names())} at {base}. Ctrl-C ends it; answers are kept.")
-            with contextlib.suppress(KeyboardInterrupt):
+            console.note(f"Serving {', '.join(served) or 'no survey'} at {base}. Ctrl-C ends it; answers are kept.")
+            with contextlib.suppress(KeyboardInterrupt), _shown_log():
                 server(keeper, listening, Limits(per_second, per_address)).run(sockets=[listener])
                 return
             _say_stopped(keeper, store)
@@ -96,6 +99,37 @@ def open_survey(
         if listener is not None:
             listener.close()
         keeper.disconnect()
+
+
+def _is_served(keeper: Store, name: str, insecure_demo: bool) -> bool:
+    """Whether the survey has a page; if not, a warning says why."""
+    from bruit.collector.open_survey import OpenSurvey
+
+    try:
+        opened = keeper.survey(name)
+        return opened is not None and bool(OpenSurvey(opened, insecure_demo=insecure_demo).page)
+    except BruitError as error:
+        console.warn(f"{name} is not served. {error}")
+        return False
+
+
+class _Shown(logging.Handler):
+    """What is logged, as remarks of the command."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say it."""
+        console.warn(record.getMessage())
+
+
+@contextlib.contextmanager
+def _shown_log() -> Iterator[None]:
+    """Within the block errors of the collector are shown: bruit shows no log unless a program asks for it."""
+    log, handler = logging.getLogger("bruit.collector"), _Shown()
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
 
 
 def _keep(keeper: Store, file: Path, name: str, base: str, links: bool, public: bool, new_token: bool) -> Opened:
