@@ -54,10 +54,10 @@ def test_reports_of_the_card_are_decoded_by_the_design() -> None:
     texts = ["noise"] * 400 + ["bus"] * 300
     drawn = [plan.card().sample_codes([domain.code(text)], source)["problem"] for text in texts]
     answers = plan.answers(column(plan, drawn))
-    assert sorted(answers.texts) == ["bus", "noi"]
+    assert sorted(answers.labels) == ["bus", "noi"]
     low, high = answers.interval(1 - 1e-9).T
     shares = np.array([texts.count(text) / len(texts) for text in ("noise", "bus")])
-    order = [answers.texts.index(text) for text in ("noi", "bus")]
+    order = [answers.labels.index(text) for text in ("noi", "bus")]
     assert (low[order] < shares).all()
     assert (shares < high[order]).all()
 
@@ -76,5 +76,14 @@ def test_the_expected_interval_is_that_of_an_estimate() -> None:
     design = HeavyHitters(4.0, domain=OpenText(letters=3))
     plan = OpenPlan("problem", design)
     answers = design.estimate(design.privatize(["bus"] * 400 + ["noise"] * 1600, rng=1))
-    low, high = answers.interval(0.95)[answers.texts.index("bus")]
+    low, high = answers.interval(0.95)[answers.labels.index("bus")]
     assert plan.half_width(0.2, 2000) == pytest.approx((high - low) / 2, rel=0.1)
+
+
+def test_a_dishonest_report_weighs_as_many_people_as_can_undo_it() -> None:
+    """It is in the group of 594 of 1,024 people from which shares come, where an honest person is by chance."""
+    plan = OpenPlan("why", HeavyHitters(2.0))
+    p, q = float(plan.answering.p), float(plan.answering.q)
+    n = 3_000
+    forged, person = 1 / (n * 594 / 1024 * (p - q)) * (1 - q), 1 / n
+    assert plan.votes_per_cheater == pytest.approx(forged / person)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
 from bruit import Plan
 from bruit.errors import BruitError
 from bruit.survey import Survey
+from bruit.survey.survey import even_step
 
 from ..plans import only_mechanism
 from ..surveys import MANY, ONE
@@ -188,3 +190,21 @@ def test_the_texts_of_all_shipped_languages_have_the_same_names_and_places():
     for name, text in english.items():
         places = sorted(set(_PLACE.findall(text)))
         assert sorted(set(_PLACE.findall(french[name]))) == places, name
+
+
+def test_the_nearest_even_step_is_that_of_a_plain_search() -> None:
+    def plain(people: int, step: int) -> int | None:
+        sizes = [size for size in range(max(5, step // 2), 2 * step + 1) if people and people % size == 0]
+        return min(sizes, key=lambda size: (abs(size - step), -size), default=None)
+
+    assert all(even_step(people, step) == plain(people, step) for people in range(300) for step in range(0, 130, 3))
+
+
+@pytest.mark.parametrize(
+    ("people", "step"), [(10**9, 10**8), (10**9, 499_999_999), (999_999_937, 99_999_993), (10**9, 31_623)]
+)
+def test_an_even_step_of_very_many_people_is_found_at_once(people: int, step: int) -> None:
+    """A survey file of a hundred bytes may declare them."""
+    start = time.process_time()
+    even_step(people, step)
+    assert time.process_time() - start < 0.5

@@ -91,10 +91,10 @@ class Check:
         return [self._prospect(name, float(np.max(variances[name]))) for name in plan.mechanisms]
 
     def _open_prospect(self, plan: OpenPlan) -> QuestionProspect:
-        """An open question: how well an answer is known that is just worth asking for."""
+        """An open question: the interval of the rarest answer that the survey must find."""
         mechanism: Any
         ((name, mechanism),) = plan.mechanisms.items()
-        half_width, votes = plan.half_width(LEAST_SHARE, self.people), float(mechanism.votes_per_cheater)
+        half_width, votes = plan.half_width(LEAST_SHARE, self.people), plan.votes_per_cheater
         own, other = nearest(mechanism.p), nearest(mechanism.q)
         return QuestionProspect(name, mechanism.name, mechanism.size, own, other, half_width, half_width, votes)
 

@@ -31,6 +31,8 @@ from bruit.open_answers.heavy_hitters import FIRST_GROUP, IDS
 
 #: The share of people with one answer that a survey must be able to find.
 LEAST_SHARE = 0.2
+#: Which part of the people report in the second group, from which shares come.
+CERTIFYING = (IDS - FIRST_GROUP) / IDS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,13 +165,19 @@ class OpenPlan(Plan):
     def half_width(self, share: float, people: int) -> float:
         """Half of the 95 % interval of an answer of this share, from the second group of these people."""
         p, q = float(self.answering.p), float(self.answering.q)
-        certifying = people * (IDS - FIRST_GROUP) / IDS
         fitting = q + share * (p - q)
+        certifying = people * CERTIFYING
         return intervals.normal_quantile(0.95) * math.sqrt(fitting * (1 - fitting) / certifying) / (p - q)
 
-    def answers(self, reports: NDArray[Any]) -> FrequentAnswers:
+    @property
+    def votes_per_cheater(self) -> float:
+        """How many people one dishonest report outweighs: it can choose the group from which shares come."""
+        mechanism: Any = next(iter(self.mechanisms.values()))
+        return float(mechanism.votes_per_cheater) / CERTIFYING
+
+    def answers(self, reports: NDArray[Any], *, name: str = "") -> FrequentAnswers:
         """The certified answers, decoded from the reports themselves."""
-        return self.answering.estimate(reports)
+        return self.answering.estimate(reports, name=name)
 
     def estimate(self, tally: Tally, target: Target = "population") -> Any:
         """Not available: a tally says how many reports there are, and not which texts they fit."""

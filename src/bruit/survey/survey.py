@@ -410,5 +410,9 @@ def even_step(people: int, step: int) -> int | None:
     >>> even_step(2300, 230), even_step(2292, 230), even_step(2293, 230)
     (230, 191, None)
     """
-    steps = [size for size in range(max(5, step // 2), 2 * step + 1) if people and people % size == 0]
+    low, high = max(5, step // 2), min(2 * step, people)
+    sizes, shares = range(low, high + 1), range(-(-people // max(1, high)), people // low + 1)
+    # A step divides the people, and so does the number of steps: the shorter list has at most some √people of them.
+    tried = sizes if len(sizes) <= len(shares) else (people // share for share in shares)
+    steps = (size for size in tried if size and low <= size <= high and people % size == 0)
     return min(steps, key=lambda size: (abs(size - step), -size), default=None)
