@@ -27,6 +27,8 @@ def test_64_signs_fill_six_bits() -> None:
         ("œuf", "OEUF"),
         ("3", 3),
         ("3", 3.0),
+        ("0.1", np.float32(0.1)),
+        ("ab\0z", "abz"),
         ("homework", "homeworks"),
         ("İstanbul", "istanbul"),
         ("x\u0304a", "xa"),
@@ -57,8 +59,8 @@ def test_other_answers_are_other_codes(first: str, second: str) -> None:
 
 
 def test_every_sign_is_read_back() -> None:
-    domain = OpenText(letters=1)
-    texts = [sign for sign in SIGNS[2:] if sign != " "]
+    domain = OpenText(letters=2)
+    texts = [f"a{sign}".rstrip() for sign in SIGNS[2:]]
     assert domain.decode(domain.encode(texts)).tolist() == texts
 
 
@@ -81,7 +83,28 @@ def test_a_file_and_an_array_give_the_same_codes() -> None:
 
 
 @pytest.mark.parametrize(
-    "empty", [None, "", "   ", "\u200b", "\u3164", "\u2800", float("nan"), "шум", "🚲", "قطار سريع", "�", " 🎉 🎉"]
+    "empty",
+    [
+        None,
+        "",
+        "   ",
+        "\u200b",
+        "\u3164",
+        "\u2800",
+        float("nan"),
+        "шум",
+        "🚲",
+        "قطار سريع",
+        "�",
+        " 🎉 🎉",
+        "-",
+        "—",
+        "…",
+        " ' ",
+        "/&.",
+        "- шум",
+        "\0",
+    ],
 )
 def test_a_text_without_a_letter_that_counts_is_missing(empty: object) -> None:
     with pytest.raises(MissingError):

@@ -51,11 +51,11 @@ def test_a_person_types_a_text_sees_what_counts_and_learns_what_was_sent(school,
     take_part(tab)
     assert "only the first 3 letters count" in text(tab)
     send(tab)
-    assert "Please answer this question." in text(tab)
+    assert "Please write a word, with letters from a to z or digits." in text(tab)
     for typed in ("   ", "\0", "\t"):
         field(tab).fill(typed)
         send(tab)
-        assert "Please answer this question." in text(tab)
+        assert "Please write a word, with letters from a to z or digits." in text(tab)
     field(tab).fill("  NOISE and more ")
     assert counted(tab) == "Counted as: “noi”"
     assert collector.bodies == []
@@ -65,7 +65,9 @@ def test_a_person_types_a_text_sees_what_counts_and_learns_what_was_sent(school,
     column = bytes.fromhex(school.parse(body).columns["problem"])
     (question,) = school.card.questions
     fits = question.law.sets.supports(int.from_bytes(column, "little"), OpenText(letters=3).code("noise"))
-    assert f"your device sent a hint that fits about one of {question.law.sets.buckets} possible texts" in text(tab)
+    assert f"your device sent a hint that fits about one in {question.law.sets.buckets} of all possible texts" in text(
+        tab
+    )
     tab.get_by_role("button", name=FITS).click()
     assert f"The hint {'fits' if fits else 'does not fit'} your true answer." in text(tab)
     tab.get_by_text("What these bytes mean").click()

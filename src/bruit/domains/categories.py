@@ -114,7 +114,7 @@ class Categories(Domain):
             return Read(array, np.zeros(array.size, bool), np.ones(array.size, bool), wrong=array)
         if kind in "buif":
             distinct, positions = np.unique(array, return_inverse=True)
-            return self._pick(positions, _plain(distinct), self._look_up)
+            return self._pick(positions, python_values(distinct), self._look_up)
         return self._pick(np.arange(array.size), array.tolist(), self._look_up)
 
     def place(self, values: NDArray[Any]) -> NDArray[Any]:
@@ -298,7 +298,7 @@ _BOOLEANS = ("true", "false")
 _MOST_BITS = 4096
 
 
-def _plain(numbers: NDArray[Any]) -> list[Any]:
+def python_values(numbers: NDArray[Any]) -> list[Any]:
     """Numbers as Python's own; a narrow float is the decimal that it is written as."""
     narrow = numbers.dtype.kind == "f" and numbers.itemsize < 8
     return [float(str(number)) for number in numbers] if narrow else list(numbers.tolist())

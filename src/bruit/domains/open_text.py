@@ -4,13 +4,14 @@ Two spellings of one answer are one code: case, accents that no sign stands for,
 apostrophes, and spaces around and between words do not count. A code holds the first letters of the text, 6 bits each,
 the first letter highest. Longer texts that begin alike are one answer, also where a word ends there. So a prefix of a
 text is a prefix of the bits of its code. Letters of other scripts and pictures have one sign together. A text of these
-alone says nothing, so it is missing.
+alone, or of marks such as a dash, says nothing, so it is missing.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.domains.categories import spelling
+from bruit.domains.categories import python_values, spelling
 from bruit.domains.domain import DictionaryColumn, Domain, checked_codes, column
 from bruit.domains.missing import is_missing
 from bruit.domains.outside import Outside
@@ -42,16 +43,16 @@ _SPELT_OUT = {
     **dict.fromkeys("\u02bc\u2018\u2019\u201b\u2032`", "'"),
     **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
 }
-#: What shows nothing: soft hyphens, joiners, fillers, marks of direction, variation selectors.
+#: What shows nothing: the sign of an end, soft hyphens, joiners, fillers, marks of direction, variation selectors.
 _UNSEEN = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
+    "[\0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 #: Accents that stand by themselves because no letter has them.
 _ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
 _CODE = {sign: code for code, sign in enumerate(SIGNS)}
-#: The signs that alone are no answer: a space, and letters without a sign of their own.
-_UNTOLD = {_CODE[OTHER_SIGN], _CODE[" "]}
+#: The signs that alone are no answer: letters without a sign of their own, spaces, and marks such as a dash.
+_NO_ANSWER = {_CODE[sign] for sign in f"{OTHER_SIGN} -'./&"}
 
 
 def seen(text: str) -> str:
@@ -133,27 +134,26 @@ class OpenText(Domain):
     def read(self, values: ColumnLike) -> Read:
         """The values as codes; what is neither a text nor a number is outside."""
         if isinstance(values, DictionaryColumn):
-            table = self._codes(column(values.entries).tolist() if len(values.entries) else [])
+            table = self._codes(column(values.entries) if len(values.entries) else np.empty(0, object))
             codes = np.append(table, _ABSENT)[values.positions]
         else:
-            codes = self._codes(column(values).tolist())
+            codes = self._codes(column(values))
         return Read(codes, codes == _ABSENT, codes == _OUTSIDE)
 
-    def _codes(self, entries: list[Any]) -> NDArray[np.int64]:
+    def _codes(self, entries: NDArray[Any]) -> NDArray[np.int64]:
         known: dict[Any, int] = {}
         codes = np.empty(len(entries), np.int64)
-        for place, entry in enumerate(entries):
-            text = _as_text(entry)
+        for place, text in enumerate(texts(entries)):
             if text not in known:
                 known[text] = _OUTSIDE if text is None else self.code(text)
             codes[place] = known[text]
         return codes
 
     def code(self, text: str) -> int:
-        """The code of a text, −2 where no letter of it has a sign of its own."""
+        """The code of a text, −2 where it has no letter or digit of the Latin script among those that count."""
         shown = seen(text).lstrip()[:_LOOKED_AT]
         signs = [_sign(letter) for letter in normalised(shown)[: self.letters].rstrip()]
-        if not set(signs) - _UNTOLD:
+        if not set(signs) - _NO_ANSWER:
             return _ABSENT
         signs += [0] * (self.letters - len(signs))
         return sum(sign << LETTER_BITS * place for place, sign in enumerate(reversed(signs)))
@@ -191,11 +191,17 @@ class OpenText(Domain):
             return cls(letters=body["letters"], missing=body["missing"])
 
 
-def _as_text(entry: Any) -> str | None:
-    """The text that an entry is or that spells it, empty where it is missing; None where it is neither."""
-    if is_missing(entry):
-        return ""
-    return spelling(entry) if isinstance(entry, str | int | float | np.generic) else None
+def texts(entries: NDArray[Any]) -> Iterator[str | None]:
+    """The entries of a column as texts: empty where one is missing, None where it is neither text nor number.
+
+    >>> list(texts(np.array([0.1, 3], np.float32)))
+    ['0.1', '3']
+    """
+    for entry in python_values(entries):
+        if is_missing(entry):
+            yield ""
+        else:
+            yield spelling(entry) if isinstance(entry, str | int | float | np.generic) else None
 
 
 def _sign(letter: str) -> int:

@@ -1,16 +1,19 @@
-// The code of a text that somebody types, as bruit.OpenText has it: six bits for each of its first letters.
+// The code of a text that somebody types, as bruit.domains.OpenText has it: six bits for each of its first letters.
 //
 // Two spellings of one answer have one code: capitals, accents that no sign stands for, what shows nothing, kinds of
-// dashes and apostrophes, and spaces around and between words do not count. JavaScript has no case folding, so the letters that it lowers in another way stand here by name.
+// dashes and apostrophes, and spaces around and between words do not count. JavaScript has no case folding, so the
+// letters that it lowers in another way stand here by name.
 
 const SIGNS = "\0\ufffd abcdefghijklmnopqrstuvwxyz0123456789-'./&àáâäçèéêëíîïñóôöùúûü";
 const OTHER_SIGN = 1;
+// The signs that alone are no answer: letters without a sign of their own, spaces, and marks such as a dash.
+const NO_ANSWER = `${SIGNS[OTHER_SIGN]} -'./&`;
 const SPELT_OUT = { æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ħ: "h", ŧ: "t", ı: "i" };
 for (const letter of "\u02bc\u2018\u2019\u201b\u2032`") SPELT_OUT[letter] = "'";
 for (const letter of "\u2010\u2011\u2012\u2013\u2014\u2015\u2212") SPELT_OUT[letter] = "-";
-// What shows nothing: soft hyphens, joiners, fillers, marks of direction, variation selectors.
+// What shows nothing: the sign of an end, soft hyphens, joiners, fillers, marks of direction, variation selectors.
 const UNSEEN = new RegExp(
-  "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+  "[\0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     + "\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]",
   "gu",
 );
@@ -46,10 +49,10 @@ function plain(letter) {
   return SPELT_OUT[base] ?? (SIGNS.includes(base) ? base : letter);
 }
 
-/** The code of a text, which is a whole number below 2^48; null where no letter of it has a sign of its own. */
+/** The code of a text, which is a whole number below 2^48; null where it has no letter or digit among those that count. */
 export function textCode(text, letters) {
   const signs = Array.from(cut(text, letters), signOf);
-  if (signs.every((sign) => sign === OTHER_SIGN || SIGNS[sign] === " ")) return null;
+  if (signs.every((sign) => NO_ANSWER.includes(SIGNS[sign]))) return null;
   return Array.from({ length: letters }, (_, place) => signs[place] ?? 0).reduce((code, sign) => 64 * code + sign, 0);
 }
 
