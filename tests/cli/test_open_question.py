@@ -38,7 +38,7 @@ def test_estimate_knows_an_open_question_by_its_document(run, short, kind):
     assert "Frequent answers of why by heavy hitters from 3,000 reports" in text
     assert "an answer of" in text
     result = run("estimate", f"s.{kind}", "--json", "--level", 0.9).json()
-    assert {row["text"] for row in result["answers"]} >= {"no", "ye", "la"}
+    assert {row["label"] for row in result["answers"]} >= {"no", "ye", "la"}
     assert (result["n"], result["refused"], result["level"]) == (3000, 0, 0.9)
 
 

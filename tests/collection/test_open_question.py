@@ -43,8 +43,8 @@ def test_answers_come_back_from_reports_in_files(answers, tmp_path, kind):
     assert asked.privatize(answers, to=to) == 3000
     assert OpenQuestion.load(to) == asked
     result = OpenQuestion.load(to).estimate(to)
-    assert {"no", "ye", "la"} <= set(result.texts)
-    assert abs(result.share[0] - 1 / 3) < 7 * result.standard_error[0]
+    assert {"no", "ye", "la"} <= set(result.labels)
+    assert abs(result.frequency[0] - 1 / 3) < 7 * result.standard_error[0]
     assert (result.name, result.n, result.refused, result.simulated) == ("why", 3000, 0, False)
     asked.privatize(answers, rng=1, to=to, replace=True)
     assert asked.estimate(to).simulated is (kind == "parquet")
@@ -134,3 +134,10 @@ def test_one_seed_gives_one_file_whatever_its_kind(answers, tmp_path):
         question().privatize(answers, rng=3, to=tmp_path / f"r.{kind}")
     rows = [question().gather(tmp_path / f"r.{kind}").rows for kind in ("csv", "parquet")]
     assert np.array_equal(*rows)
+
+
+def test_a_table_without_the_column_is_refused():
+    question = OpenQuestion("why", HeavyHitters(2.0, domain=OpenText(letters=3)))
+    for attempt in (question.privatize, question.count, question.encode):
+        with pytest.raises(DataError, match="must have a column 'why'"):
+            attempt({"other": ["a"]})

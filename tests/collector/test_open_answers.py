@@ -9,13 +9,17 @@ import re
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from bruit.cli.app import app
 from bruit.collection import OpenQuestion
 from bruit.collector import open_store
 from bruit.collector import results as results_module
 from bruit.collector.export import export
 from bruit.collector.results import results
 from bruit.collector.results_page import pages
+from bruit.collector.store import WHOLE
+from bruit.errors import FormatError
 
 from ..surveys import OPEN
 from .test_kept import send
@@ -94,7 +98,7 @@ def test_where_nothing_is_certified_the_page_says_so(keeper, school) -> None:
     fill(keeper, school, 200, tuple(f"{a}{b}z" for a in "bcdfghjk" for b in "bcdfghjk"))
     shown = results(keeper, school)
     assert shown.rounds[1][0].answer.labels == ()
-    assert "No answer is certified. What is not certified is not shown" in said(pages(shown)["en"])
+    assert "No answer is certified, and what is not certified is not shown" in said(pages(shown)["en"])
     assert "Aucune réponse n’est certifiée" in said(pages(shown)["fr"])
 
 
@@ -127,13 +131,13 @@ def test_files_have_what_is_shown_and_the_reports_it_rests_on(keeper, school, tm
     assert lines[0] == "problem"
     design = school.survey.plan.answering
     packed = np.frombuffer(bytes.fromhex("".join(lines[1:])), design.form.dtype)
-    assert design.estimate(packed).texts == ("noi", "hom", "bus")
+    assert design.estimate(packed).labels == ("noi", "hom", "bus")
     file = tmp_path / "out" / "reports.csv"
-    assert OpenQuestion.load(file).estimate(file).texts == ("noi", "hom", "bus")
+    assert OpenQuestion.load(file).estimate(file).labels == ("noi", "hom", "bus")
     assert "“noi…”" in (tmp_path / "out" / "question-problem.en.svg").read_text(encoding="utf-8")
 
 
-def test_forged_reports_that_support_any_text_raise_an_alarm_and_show_nothing(keeper, school) -> None:
+def test_forged_reports_that_support_any_text_raise_an_alarm_and_hide_no_frequent_answer(keeper, school) -> None:
     """An id with no bits in its function puts every text into bucket 0."""
     fill(keeper, school, 300)
     forged = []
@@ -143,16 +147,47 @@ def test_forged_reports_that_support_any_text_raise_an_alarm_and_show_nothing(ke
         forged.append(school.survey.body.fill(report._replace(columns=columns)))
     send(keeper, school, *forged)
     shown = results(keeper, school)
-    assert shown.silent_deviations == ("problem",)
-    assert shown.rounds[1][0].answer.labels == ()
+    (answer,) = shown.forged
+    assert 30 < answer.answers.raised <= 100
+    assert {"noi…", "hom…"} <= set(shown.rounds[1][0].answer.labels)
     page = said(pages(shown)["en"])
     assert "These reports do not follow the law of the page" in page
+    assert f"An answer needs {answer.answers.raised} further reports to be shown." in page
+    assert "once in a million" not in page
     assert "There is no test" not in page
 
 
-def test_a_hostile_bucket_in_a_store_is_left_out(keeper, school) -> None:
-    """A store may come from anybody: a bucket that the law has not is refused when it is decoded."""
+def test_honest_reports_raise_no_alarm(keeper, school) -> None:
+    """The control."""
+    fill(keeper, school, 300)
+    shown = results(keeper, school)
+    assert shown.forged == []
+    assert "do not follow the law" not in said(pages(shown)["en"])
+
+
+def test_a_hostile_bucket_in_a_store_is_refused(keeper, school) -> None:
+    """A store may come from anybody; bruit never writes a bucket that the law has not."""
     fill(keeper, school, 200)
     ((stratum, cell),) = keeper._run("SELECT stratum, cell FROM shown WHERE stratum > 0 LIMIT 1")
     keeper._run("UPDATE shown SET stratum = 511 WHERE stratum = ? AND cell = ?", stratum, cell)
-    assert results(keeper, school).rounds[1][0].answer.answers.refused == 1
+    with pytest.raises(FormatError, match="The store is damaged"):
+        results(keeper, school)
+
+
+def test_fewer_answers_than_are_shown_are_refused(keeper, school) -> None:
+    fill(keeper, school, 200)
+    keeper._run("UPDATE shown SET count = count - 100 WHERE stratum = ?", WHOLE)
+    keeper._run("UPDATE tallies SET count = count - 100 WHERE stratum = ?", WHOLE)
+    with pytest.raises(FormatError, match="The store is damaged"):
+        results(keeper, school)
+
+
+def test_what_cannot_be_read_is_not_closed(keeper, school, tmp_path) -> None:
+    fill(keeper, school, 200)
+    keeper._run("DELETE FROM shown WHERE cell IN (SELECT cell FROM shown WHERE stratum > 0 LIMIT 1)")
+    keeper.disconnect()
+    words = ["survey", "close", "school", "--no-all", "--store", str(tmp_path / "surveys.sqlite")]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 4
+    assert "damaged" in result.output
+    assert not keeper.survey("school").closed

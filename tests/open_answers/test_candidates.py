@@ -168,3 +168,23 @@ def test_the_variance_of_o_rr_is_that_of_hashing(epsilon: float) -> None:
     design = HashedResponse(epsilon=epsilon, cells=oracle.g)
     for share in (0.0, 0.3):
         assert abs(design.variance(share, 1) / oracle.typical_variance(share, 1) - 1) < 1e-6
+
+
+def test_too_few_people_are_not_called_too_few_cohorts() -> None:
+    design = RAPPOR(epsilon=2.0, epoch_epsilon=4.0, bits=8, cohorts=16)
+    tally = design.tally(design.privatize(["bus"] * 3, rng=1))
+    with pytest.raises(ParameterError, match="some cohorts are empty: name fewer, or ask more people"):
+        design.estimate(tally, [f"text {place}" for place in range(60)])
+
+
+def test_p_values_of_very_few_cells_are_said_to_be_too_small() -> None:
+    few, many = (RAPPOR(epsilon=4.0, epoch_epsilon=4.0, cohorts=cohorts, bits=16) for cohorts in (2, 16))
+    for design, is_said in ((few, True), (many, False)):
+        answer = design.estimate(design.simulate({"tram": 10_000}, rng=1), ["bus", "bike"])
+        assert any("p-values are too small" in note for note in answer.table().notes) is is_said
+
+
+@pytest.mark.parametrize(("hashes", "cohorts"), [(8, 1024), (2, 2**14)])
+def test_cohorts_that_would_take_minutes_to_test_are_refused(hashes: int, cohorts: int) -> None:
+    with pytest.raises(LimitError, match="cohorts must be at most"):
+        RAPPOR(epsilon=1.0, epoch_epsilon=2.0, hashes=hashes, cohorts=cohorts)

@@ -92,3 +92,10 @@ def test_least_squares_remove_what_a_pool_adds() -> None:
     assert plain > 3.5 * squares
     stated = HashedResponse(epsilon=2.0, cells=8, cohorts=16).variance(0.0, 1, 40)
     assert 0.85 < squares / stated < 1.03, "the formula takes no text for frequent: these are, and are explained"
+
+
+def test_the_default_number_of_cohorts_fits_every_epsilon() -> None:
+    assert HashedResponse(epsilon=2.0).cohorts == 1024
+    large = HashedResponse(epsilon=12.0)
+    assert 1 <= large.cohorts < 1024
+    assert HashedResponse.from_dict(large.to_dict()) == large

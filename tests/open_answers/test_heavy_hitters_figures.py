@@ -27,7 +27,7 @@ def run(design, people, seed):
     codes, own = population(seed, people)
     reports = design.randomize(own, Words.resolve(seed, "privatize", design.digest))
     start = time.process_time()
-    texts = set(design.estimate(reports).texts)
+    texts = set(design.estimate(reports).labels)
     seconds = time.process_time() - start
     known = {design.domain.text(int(code)) for code in np.unique(own)}
     top = {design.domain.text(int(code)) for code in codes[:TOP]}
@@ -68,5 +68,5 @@ def test_a_small_tail_is_found_as_often_as_people_needed_says():
     hits = 0
     for seed in range(20):
         reports = design.randomize(own, Words.resolve(seed, "privatize", design.digest))
-        hits += len({design.domain.text(int(code)) for code in codes[:3] >> 24} & set(design.estimate(reports).texts))
+        hits += len({design.domain.text(int(code)) for code in codes[:3] >> 24} & set(design.estimate(reports).labels))
     assert 42 <= hits <= 60  # 54 expected of 60

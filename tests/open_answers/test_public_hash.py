@@ -60,3 +60,7 @@ def test_texts_that_share_cells_differ_in_fewer() -> None:
 def test_long_runs_of_marks_are_cut_whatever_stands_between_them_and_is_not_seen(run: str) -> None:
     shortest = fingerprint("a" + run * 30)
     assert fingerprint("a" + run * 31) == fingerprint("a" + run * 10_000) == shortest
+
+
+def test_a_narrow_float_is_the_decimal_that_it_is_written_as():
+    assert fingerprints(np.array([0.1, 3], np.float32)).tolist() == fingerprints(["0.1", "3"]).tolist()

@@ -50,11 +50,13 @@ def question(columns: list[str] | None, epsilon: float | None, domain: OpenText)
 
 def outlook(mechanism: Any, people: int) -> str:
     """What these people's reports will be worth, before anybody reads them."""
+    from bruit.open_answers.frequent_answers import RARER
+
     least = mechanism.least_share(people)
     shown = "no answer is" if least is None else f"an answer of {percent(least)} of the people is"
     few = "" if least is not None else " That is too few: ask more people, or declare a list of answers."
-    letters = f"the first {mechanism.domain.letters} letters count"
-    return f"With {counted(people, 'report')} {shown} shown nine times in ten; {letters}.{few}"
+    letters = f"The first {mechanism.domain.letters} letters count; {RARER}."
+    return f"With {counted(people, 'report')} {shown} shown nine times in ten.{few} {letters}"
 
 
 def gathered(path: Path, sources: list[Path], progress: Any) -> tuple[Any, Any]:

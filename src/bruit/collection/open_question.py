@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from bruit import documents, engines
 from bruit.collection import files
-from bruit.domains import OpenText
+from bruit.collection.design import report_column
+from bruit.domains import OpenText, Schema
 from bruit.domains.codes import Codes
 from bruit.engines.batch import clean_name
 from bruit.engines.sources import Source
@@ -101,7 +102,7 @@ class OpenQuestion(Described):
 
     def encode(self, table: SourceLike) -> Codes:
         """Codes of the answers in anything whose columns are read by ``table[name]``."""
-        return self.mechanism.encode(table[self.name])  # type: ignore[index] # a table
+        return self.mechanism.encode(Schema(self.schema).columns(table)[self.name])
 
     def randomize(self, codes: Codes, words: Words) -> dict[str, NDArray[Any]]:
         """The column of reports; block i of these people uses up part i of the words."""
@@ -137,11 +138,11 @@ class OpenQuestion(Described):
 
     def valid(self, reports: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
         """Which reports a person can have sent."""
-        return self.mechanism.valid(reports[self.name])
+        return self.mechanism.valid(report_column(reports, self.name))
 
     def count(self, reports: Any) -> OpenReports:
         """The reports in a table in memory; those that no person can have sent are refused."""
-        return self.mechanism.count(reports[self.name])
+        return self.mechanism.count(report_column(reports, self.name))
 
     def gather(self, source: SourceLike, *more: SourceLike, opened: Callable[[Any], Any] = Source.of) -> OpenReports:
         """The reports in files, each row one report or one refusal. A file named twice is an error."""

@@ -15,13 +15,13 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 import numpy as np
 
 from bruit.collection.answers import Answers
-from bruit.collector import alarm
+from bruit.collector import alarm, rows
 from bruit.collector.alarm import Deviation
 from bruit.collector.gate import Gates
 from bruit.collector.kept import reports
 from bruit.collector.open_answers import CertifiedAnswers, certified
 from bruit.collector.open_survey import OpenSurvey
-from bruit.collector.store import Links, Store, StoredTotals
+from bruit.collector.store import Links, Store, StoredTotals, tallies_of
 from bruit.errors import ParameterError
 from bruit.estimation import Estimate, NumberEstimate, TableEstimate, Tally
 from bruit.oracles import Series
@@ -159,6 +159,14 @@ class SurveyResults:
     silent_deviations: tuple[str, ...]
 
     @property
+    def forged(self) -> list[CertifiedAnswers]:
+        """The answers to an open question of which some reports were drawn by no page."""
+        if self.survey.open_question is None:
+            return []
+        answers: list[Any] = [question.answer for questions in self.rounds.values() for question in questions]
+        return [answer for answer in answers if not answer.is_lawful]
+
+    @property
     def shown(self) -> int:
         """How many answers came until the last step, on all questions together."""
         return sum(tally.n for tally in self.tallies.values())
@@ -215,15 +223,24 @@ def results(store: Store, open_survey: OpenSurvey, before: SurveyResults | None 
     plan = open_survey.survey.plan
     opened = store.survey(open_survey.name)
     if opened is None or opened.digest != open_survey.opened.digest:
-        raise ParameterError(f"The survey {open_survey.name!r} was deleted.")
+        raise _gone(open_survey)
     tallies = _enough(open_survey, store.tallies(open_survey.name, plan.digest, plan.design.cells))
+    is_new = before is None or before.survey is not open_survey.survey or before.tallies != tallies
+    counters: list[tuple[int, int, int, int]] = []
+    if is_new and open_survey.survey.open_question is not None:  # its reports are counters, and of the same moment
+        counters = list(store.counters(open_survey.name))
+        tallies = _enough(open_survey, tallies_of(counters, plan.digest, plan.design.cells))
     totals = store.totals(open_survey.name)
+    if totals.answered < sum(tally.n for tally in tallies.values()):
+        raise _gone(open_survey) if store.survey(open_survey.name) is None else rows.damaged("count")
     links = _links(store, open_survey) if opened.links else None
     undecided = opened.closed and store.waiting(open_survey.name) > 0
-    if before is not None and before.survey is open_survey.survey and before.tallies == tallies:
+    if before is not None and not is_new:
         return replace(before, totals=totals, links=links, closed=opened.closed, undecided=undecided)
     if open_survey.survey.open_question is not None:
-        return _of_open_question(store, open_survey, totals, links, tallies, closed=opened.closed, undecided=undecided)
+        return _of_open_question(
+            open_survey, counters, totals, links, tallies, closed=opened.closed, undecided=undecided
+        )
     numbers = sorted({number for _, number in tallies})
     wholes = {number: _whole(tallies, number) for number in numbers}
     gates = {number: _gates(open_survey, tallies, number) for number in numbers}
@@ -244,9 +261,13 @@ def results(store: Store, open_survey: OpenSurvey, before: SurveyResults | None 
     )
 
 
+def _gone(open_survey: OpenSurvey) -> ParameterError:
+    return ParameterError(f"The survey {open_survey.name!r} was deleted.")
+
+
 def _of_open_question(
-    store: Store,
     open_survey: OpenSurvey,
+    counters: Iterable[tuple[int, int, int, int]],
     totals: StoredTotals,
     links: Links | None,
     tallies: Mapping[tuple[int, int], Tally],
@@ -255,13 +276,12 @@ def _of_open_question(
     """The certified answers to an open question; its reports are decoded here, once for every step."""
     survey, (name,) = open_survey.survey, open_survey.survey.units
     rounds = {}
-    alarms: tuple[str, ...] = ()
     if tallies:
-        answer = certified(survey, reports(store.counters(open_survey.name)))
+        answer = certified(survey, reports(counters))
         n, forged = answer.answers.n, max(1, answer.answers.n // ONE_IN)
         now = _half_width(answer) if answer.labels else None
-        rounds[1] = (QuestionResult(name, n, answer, None, now=now, forged=forged, moved=answer.moved(forged)),)
-        alarms = () if answer.is_lawful else (name,)
+        moved = answer.moved(forged) if answer.labels else None
+        rounds[1] = (QuestionResult(name, n, answer, None, now=now, forged=forged, moved=moved),)
     return SurveyResults(
         name=open_survey.name,
         survey=survey,
@@ -273,7 +293,7 @@ def _of_open_question(
         parts={number: frozenset(survey.units) for number in rounds},
         crossed=(),
         deviations=(),
-        silent_deviations=alarms,
+        silent_deviations=(),
         **state,
     )
 

@@ -152,6 +152,7 @@ def _article(results: SurveyResults, language: str, *, public: bool) -> dict[str
         "sections": sections,
         "crossed": [_crossed(results, table, words, own) for table in results.crossed],
         "alarms": list(_alarms(results, words)),
+        "alarm_text": words["alarm_text" if survey.open_question is None else "alarm_open_text"],
         "no_test": words["no_test" if survey.open_question is None else "no_test_open"],
         "cut": any(row.below or row.above for row in every),
         "held_back": held_back(results, words, for_asker=not public),
@@ -216,6 +217,9 @@ def held_back(results: SurveyResults, words: Mapping[str, str], *, for_asker: bo
 def _alarms(results: SurveyResults, words: Mapping[str, str]) -> Iterator[str]:
     yield from (_alarm(deviation, words) for deviation in results.deviations)
     yield from (words["alarm_silent"].format(attribute=part) for part in results.silent_deviations)
+    for answer in results.forged:
+        moved = words["points"].format(number=percent(answer.answers.lift, words))
+        yield words["alarm_open"].format(raised=answer.answers.raised, moved=moved)
 
 
 def _alarm(deviation: Deviation, words: Mapping[str, str]) -> str:

@@ -336,23 +336,7 @@ class Store(ABC):
         shown
             Whether as of the last step, or as of now.
         """
-        vectors: dict[tuple[int, int], Any] = {}
-        for stratum, round_number, cell, count in self._counters(name, shown=shown):
-            if stratum == WHOLE:
-                continue
-            vector = vectors.get((stratum, round_number))
-            if vector is None:
-                if (len(vectors) + 1) * (cells + 1) > MOST_CELLS:
-                    raise LimitError(
-                        f"The store counts more than {MOST_CELLS:,} cells of this survey: too many combinations of "
-                        "answers that are sent in clear."
-                    )
-                vector = vectors[stratum, round_number] = np.zeros(cells + 1, np.int64)
-            if REPORTS <= cell < cells:
-                vector[cell - REPORTS] = count
-        return {
-            key: Tally(design=design, counts=vector[1:], n=int(vector[0])) for key, vector in sorted(vectors.items())
-        }
+        return tallies_of(self._counters(name, shown=shown), design, cells)
 
     def counters(self, name: str) -> Iterable[tuple[int, int, int, int]]:
         """Stratum, round, cell and count of all counters that may be shown.
@@ -494,3 +478,30 @@ def open_store(address: Any) -> Store:
 
         return SqliteStore(text)
     raise ParameterError("A store must be a .sqlite file or an address postgresql://user@host/database.")
+
+
+def tallies_of(counters: Iterable[tuple[int, int, int, int]], design: str, cells: int) -> dict[tuple[int, int], Tally]:
+    """The tallies, by stratum and round, that counters of a store make up.
+
+    Parameters
+    ----------
+    counters
+        Stratum, round, cell and count.
+    design, cells
+        As for `Store.tallies`.
+    """
+    vectors: dict[tuple[int, int], Any] = {}
+    for stratum, round_number, cell, count in counters:
+        if stratum == WHOLE:
+            continue
+        vector = vectors.get((stratum, round_number))
+        if vector is None:
+            if (len(vectors) + 1) * (cells + 1) > MOST_CELLS:
+                raise LimitError(
+                    f"The store counts more than {MOST_CELLS:,} cells of this survey: too many combinations of answers "
+                    "that are sent in clear."
+                )
+            vector = vectors[stratum, round_number] = np.zeros(cells + 1, np.int64)
+        if REPORTS <= cell < cells:
+            vector[cell - REPORTS] = count
+    return {key: Tally(design=design, counts=vector[1:], n=int(vector[0])) for key, vector in sorted(vectors.items())}

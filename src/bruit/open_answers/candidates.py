@@ -25,6 +25,8 @@ Floats = NDArray[np.float64]
 
 #: The most entries of a design: three matrices of this size are held.
 ENTRY_LIMIT = 2**25
+#: From so many cells on, less one for each cohort, false names are as rare as p-values say.
+FREE_CELLS = 240
 #: The least eigenvalue of the design, relative to the largest, where candidates can be told apart.
 _SINGULAR = 1e-9
 
@@ -154,9 +156,10 @@ class _Design:
         gram = weighted @ self.columns.T
         values = np.linalg.eigvalsh(gram)
         if values[0] <= _SINGULAR * values[-1]:
-            raise ParameterError(
-                "These candidates cannot be told apart with so few cells: name fewer, or collect with more cohorts."
-            )
+            what = "with so few cells: name fewer, or collect with more cohorts."
+            if not self.people.all():
+                what = "by so few people, as some cohorts are empty: name fewer, or ask more people."
+            raise ParameterError(f"These candidates cannot be told apart {what}")
         return np.asarray(np.linalg.solve(gram, weighted))
 
     def set_share(self, frequency: Floats) -> Floats:
@@ -268,6 +271,7 @@ class CandidateEstimate(Tabular):
         """For each candidate, the probability of such a share if nobody gave the answer, times the number of them.
 
         The chance is over the cells that a hash gives to a text, whatever texts are not listed (`NullDistribution`).
+        With fewer than 240 cells it is too small, which a note of the table says.
         """
         return np.asarray(np.minimum(1.0, self.fitted.chances() * len(self.labels)))
 
@@ -323,6 +327,8 @@ class CandidateEstimate(Tabular):
             f"answers that are not listed: {share:.4f}, standard error {error:.4f}",
             "p-values are for the whole list, by Bonferroni's inequality; the list must not come from these reports",
         ]
+        if self.fitted.null.rows.size - len(self.fitted.null.rows) < FREE_CELLS:
+            notes.append("with so few cells p-values are too small, and intervals too short: collect with more cohorts")
         order = np.argsort(-self.frequency, kind="stable").tolist()
         return Table(self._title(), columns, notes, about, noun="answer", order=order, rest="less frequent")
 

@@ -27,8 +27,12 @@ from bruit.typing import ColumnLike
 
 #: The most cohorts: a report has two bytes for their number.
 COHORT_LIMIT = 2**16
+#: The most people of a text that are simulated.
+MOST_SIMULATED = 10**15
 #: A tally has about cohorts × cells counts of eight bytes.
 CELL_LIMIT = 2**24
+#: The most of cohorts × hashes²: p-values take some ten seconds then.
+TRANSFORM_LIMIT = 2**15
 
 
 class CohortMechanism(Described, Randomizer):
@@ -65,10 +69,11 @@ class CohortMechanism(Described, Randomizer):
         """32 hexadecimal digits that identify this design; tallies carry it."""
         return documents.digest(self.to_dict())
 
-    def _check_cohorts(self, cells: int) -> None:
+    def _check_cohorts(self, cells: int, hashes: int = 1) -> None:
         object.__setattr__(self, "cohorts", _checks.integer(low=1, high=COHORT_LIMIT, cohorts=self.cohorts))
-        if self.cohorts * cells > CELL_LIMIT:
-            raise LimitError(f"cohorts must be at most {CELL_LIMIT // cells:,} here, got {self.cohorts:,}.")
+        most = most_cohorts(cells, hashes)
+        if self.cohorts > most:
+            raise LimitError(f"cohorts must be at most {most:,} here, got {self.cohorts:,}.")
 
     # What a person does.
 
@@ -134,9 +139,12 @@ class CohortMechanism(Described, Randomizer):
 
         Nobody is asked: the tally is drawn from its known law, and marked as simulated.
         """
-        many = [_checks.integer(low=0, people=count) for count in people.values()]
+        if not isinstance(people, Mapping):
+            raise DataTypeError("people must be a mapping from texts to how many people answer with each.")
+        labels = _texts(list(people), "people") if people else ()
+        many = [_checks.integer(low=0, high=MOST_SIMULATED, people=count) for count in people.values()]
         generator = Entropy.resolve(rng, "simulate", self.digest).generator()
-        table = self.hash.table(fingerprint(text) for text in people)
+        table = self.hash.table(fingerprint(text) for text in labels)
         even = np.full(self.cohorts, 1 / self.cohorts)
         where = np.array([generator.multinomial(count, even) for count in many], np.int64)
         counts = self._simulate(where.reshape(-1, self.cohorts), table, generator)
@@ -145,7 +153,8 @@ class CohortMechanism(Described, Randomizer):
     def variance(self, frequency: float, n: int, candidates: int = 1) -> float:
         """The variance of the share of a candidate, where no other text is frequent.
 
-        An approximation in the number of candidates: it takes their cells for evenly spread.
+        An approximation in the number of candidates: it takes their cells for evenly spread, and is up to a tenth too
+        high where there is a candidate for every third cell.
         """
         share, people = _checks.fraction(frequency=frequency), _checks.integer(low=1, n=n)
         many = _checks.integer(low=1, high=self.cohorts * self.hash.cells - 1, candidates=candidates)
@@ -200,14 +209,19 @@ class CohortMechanism(Described, Randomizer):
         """The counts of a tally, from how many people of each text are in each cohort, and the cells of the texts."""
 
 
-def _texts(candidates: Sequence[str]) -> tuple[str, ...]:
+def _texts(candidates: Sequence[str], name: str = "candidates") -> tuple[str, ...]:
     """The candidates, which must be different texts."""
     if isinstance(candidates, str) or not isinstance(candidates, Sequence):
-        raise ParameterError("candidates must be a list of texts.")
+        raise ParameterError(f"{name} must be a list of texts.")
     labels = tuple(candidates)
     if not labels or not all(isinstance(text, str) for text in labels):
-        raise ParameterError("candidates must be texts, at least one.")
+        raise ParameterError(f"{name} must be texts, at least one.")
     codes = fingerprints(list(labels)).tolist()
     if len(set(codes)) < len(labels):
-        raise ParameterError("candidates must be different answers: two of these are spellings of one.")
+        raise ParameterError(f"{name} must be different answers: two of these are spellings of one.")
     return labels
+
+
+def most_cohorts(cells: int, hashes: int = 1) -> int:
+    """The most cohorts of so many counts each, of which a text sets this number."""
+    return min(COHORT_LIMIT, CELL_LIMIT // cells, TRANSFORM_LIMIT // hashes**2)

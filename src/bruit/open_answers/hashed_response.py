@@ -23,13 +23,15 @@ from bruit.errors import BruitError, FormatError, translated
 from bruit.estimation.tally import Counts, Tally
 from bruit.laws import Form, Itself, TwoLevelLaw
 from bruit.open_answers.candidates import CellLaw
-from bruit.open_answers.cohorts import CohortMechanism
+from bruit.open_answers.cohorts import CohortMechanism, most_cohorts
 from bruit.open_answers.public_hash import HASH, PublicHash
 from bruit.privacy.guarantee import Guarantee
 from bruit.rounding import exp_floor
 
 #: The most cells of a cohort.
 CELLS_LIMIT = 2**16
+#: How many cohorts there are by default.
+DEFAULT_COHORTS = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +47,8 @@ class HashedResponse(CohortMechanism):
     cells
         g, how many cells a hash function has; 0 takes about e^ε + 1, which is best.
     cohorts
-        C, how many public hash functions there are. More cost the collector memory, and tell more candidates apart.
+        C, how many public hash functions there are; 0 takes 1,024, or as many as there may be. More cost the collector
+        memory, and tell more candidates apart.
 
     Guarantee
     ---------
@@ -75,13 +78,15 @@ class HashedResponse(CohortMechanism):
 
     epsilon: float
     cells: int = 0
-    cohorts: int = 1024
+    cohorts: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", _checks.epsilon(epsilon=self.epsilon))
         known = _checks.integer(low=0, high=CELLS_LIMIT, cells=self.cells)
         best = min(CELLS_LIMIT, exp_floor(self.epsilon, 1) + 1)
         object.__setattr__(self, "cells", _checks.integer(low=2, cells=known or best))
+        if _checks.integer(low=0, cohorts=self.cohorts) == 0:
+            object.__setattr__(self, "cohorts", min(DEFAULT_COHORTS, most_cohorts(self.cells)))
         self._check_cohorts(self.cells)
 
     @cached_property

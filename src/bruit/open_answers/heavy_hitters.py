@@ -30,6 +30,7 @@ from bruit.estimation.intervals import exceeded_limit
 from bruit.estimation.tally import NO_REPORT
 from bruit.kernels import linear_hashing
 from bruit.laws import Form, Itself, TwoLevelLaw
+from bruit.open_answers.certification import Certification
 from bruit.open_answers.frequent_answers import FrequentAnswers
 from bruit.open_answers.letter_weights import LetterWeights
 from bruit.open_answers.open_reports import OpenReports
@@ -45,10 +46,6 @@ GROUP_BITS = 10
 KEPT = 64
 #: How often any answer that nobody gave is certified, at most.
 FALSE_NAMES = 0.05
-#: Certified shares may add up to more than one by the least shares of this many false names.
-MOST_FALSE_NAMES = 3
-#: They may add up to more by this many standard deviations of their sum, too.
-DEVIATIONS = 6
 #: How many rests of a table are compared with their limits at a time: forged reports would name them all.
 _ROWS = 1 << 20
 #: The most bits of a bucket: the matrix of 48 bits then takes all 54 of a word.
@@ -94,7 +91,7 @@ class HeavyHitters(Described):
     >>> reports = design.privatize(["bus"] * 3000 + ["tram"] * 2000, rng=7)
     >>> reports.dtype.names
     ('id', 'bucket')
-    >>> design.estimate(reports).texts
+    >>> design.estimate(reports).labels
     ('bus', 'tra')
     >>> design.people_needed(0.2) < HeavyHitters(epsilon=2.0).people_needed(0.2)
     True
@@ -141,6 +138,11 @@ class HeavyHitters(Described):
     def bits(self) -> tuple[int, int]:
         """How many bits the two groups report, the first ones: half of all, and all."""
         return self.domain.bits // 2, self.domain.bits
+
+    @property
+    def _kept(self) -> int:
+        """How many prefixes are kept."""
+        return min(KEPT, 1 << self.bits[0])
 
     @property
     def form(self) -> Form:
@@ -202,7 +204,7 @@ class HeavyHitters(Described):
         kept = kept[self.valid(kept)]
         return OpenReports(self.digest, kept, len(parsed.reports) - len(kept))
 
-    def estimate(self, reports: Any, *, name: str = "value") -> FrequentAnswers:
+    def estimate(self, reports: Any, *, name: str = "") -> FrequentAnswers:
         """The answers that are certified, with their shares, from the second group.
 
         Parameters
@@ -220,13 +222,15 @@ class HeavyHitters(Described):
         if not counted.n:
             raise DataError(NO_REPORT)
         first, second = self.groups(counted.rows)
-        codes, support = self._certified(second, self._prefixes(first))
+        certified = self._certified(first, second)
+        codes, support = self._ordered(certified.codes, certified.support)
         return FrequentAnswers(
-            texts=tuple(self.domain.text(code) for code in codes.tolist()),
+            labels=tuple(self.domain.text(code) for code in codes.tolist()),
             support=support,
             certifying=len(second),
             n=counted.n,
             refused=counted.refused,
+            raised=certified.raised,
             design=self,
             simulated=counted.simulated,
             name=name,
@@ -245,53 +249,38 @@ class HeavyHitters(Described):
         table = kernel.table(len(reports), self.bucket_bits, self.bits[0] - lead)
         self._support(reports, np.arange(kernel.TOGETHER, dtype=np.uint64), table)
         counts = table.T.ravel()  # by prefix: its first bits are the column
-        weights, many = LetterWeights(self.bits[0]), min(KEPT, counts.size)
+        weights, many = LetterWeights(self.bits[0]), self._kept
         counts -= self._limits(len(reports), many * weights.by_rarity).astype(counts.dtype)[weights.rarity]
         least = np.partition(counts, counts.size - many)[counts.size - many]
         above, equal = np.flatnonzero(counts > least), np.flatnonzero(counts == least)
         return np.concatenate([above, equal[: many - above.size]]).astype(np.uint64)
 
-    def _certified(self, reports: NDArray[Any], prefixes: NDArray[np.uint64]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Codes below these prefixes with more support than an answer of nobody has, and that support."""
+    def _certified(self, first: NDArray[Any], second: NDArray[Any]) -> Certification:
+        """Codes with more support in the second group than an answer of nobody has, below prefixes of the first."""
         from bruit.kernels import linear_support as kernel
 
-        step = self.bits[1] - self.bits[0]
+        step, n = self.bits[1] - self.bits[0], len(second)
         weights = LetterWeights(step)
-        limits, rarity = self._limits(len(reports), FALSE_NAMES / len(prefixes) * weights.by_rarity), weights.rarity
-        table = kernel.table(len(reports), self.bucket_bits, step)
-        codes, support = np.empty(0, np.int64), np.empty(0, np.int64)
+        limits = self._limits(n, FALSE_NAMES / self._kept * weights.by_rarity)
+        certified = Certification(n, float(self.p), float(self.q), int(limits.max()))
+        if limits.min() >= n:  # not even an answer of all would be certified
+            return certified
+        prefixes, rarity = self._prefixes(first), weights.rarity
+        table = kernel.table(n, self.bucket_bits, step)
         for start in range(0, len(prefixes), kernel.TOGETHER):
             four = prefixes[start : start + kernel.TOGETHER]
-            self._support(reports, four, table)
-            for first in range(0, len(table), _ROWS):
-                counts = table[first : first + _ROWS]
-                rests, columns = np.nonzero(counts > limits.min())
-                above = counts[rests, columns] > limits[rarity[first + rests]]
-                rests, columns = rests[above], columns[above]
-                codes = np.append(codes, (four[columns].astype(np.int64) << step) | (first + rests))
-                support = np.append(support, counts[rests, columns])
-                self._check_sum(support, len(reports), int(limits.max()))
-        return self._ordered(codes, support)
+            self._support(second, four, table)
+            for low in range(0, len(table), _ROWS):
+                counts = table[low : low + _ROWS]
+                rests, columns = np.nonzero(counts > limits.min() + certified.raised)
+                support = counts[rests, columns].astype(np.int64)
+                codes = (four[columns].astype(np.int64) << step) | (low + rests)
+                certified.add(codes, support, support - limits[rarity[low + rests]])
+        return certified
 
     def _limits(self, reports: int, tails: NDArray[np.float64]) -> NDArray[np.int64]:
         """The critical counts: the support of an answer that nobody gave exceeds them with at most these chances."""
         return np.array([_limit(reports, self.q, tail) if tail < 1 else -1 for tail in tails.tolist()], np.int64)
-
-    def _check_sum(self, support: NDArray[Any], n: int, limit: int) -> None:
-        """Refuse certified shares whose sum is above 1 by more than chance and a few false names.
-
-        Reports with ids of somebody's choice can support any number of texts at once: those with few different bits.
-        """
-        if not support.size:
-            return
-        p, q = float(self.p), float(self.q)
-        least = (limit + 1 - n * q) / (n * (p - q))
-        total = (float(support.sum()) - support.size * n * q) / (n * (p - q))
-        deviation = math.sqrt((p * (1 - p) + support.size * q * (1 - q)) / n) / (p - q)
-        if total > 1 + MOST_FALSE_NAMES * least + DEVIATIONS * deviation:
-            raise DataError(
-                "The reports support more texts than people can have given: they were not drawn by their law."
-            )
 
     def _ordered(self, codes: NDArray[Any], support: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Those that are codes of texts, the most supported first."""
@@ -359,7 +348,7 @@ class HeavyHitters(Described):
         from scipy import special
 
         second = people - people * FIRST_GROUP // IDS
-        kept = min(KEPT, 1 << self.bits[0])
+        kept = self._kept
         r = float(self.q) + share * float(self.p - self.q)
         chance = 1.0
         for n, tail in ((people - second, kept * first), (second, FALSE_NAMES / kept * last)):

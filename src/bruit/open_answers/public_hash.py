@@ -20,11 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import _checks
-from bruit.domains.categories import spelling
 from bruit.domains.codes import Codes
 from bruit.domains.domain import column
-from bruit.domains.missing import is_missing
-from bruit.domains.open_text import normalised, seen
+from bruit.domains.open_text import normalised, seen, texts
 from bruit.errors import DataTypeError, MissingError
 
 Cells = NDArray[np.int64]
@@ -48,18 +46,11 @@ def fingerprint(text: str) -> int:
 
 def fingerprints(values: Any) -> Codes:
     """The fingerprints of a column of texts or numbers; one without a letter is missing, and refused."""
-    entries = column(values).tolist()
-    known = {entry: _of(entry) for entry in set(map(_key, entries))}
-    return np.array([known[_key(entry)] for entry in entries], np.uint64)
-
-
-def _key(entry: Any) -> str:
-    """An entry as text, empty where it is missing."""
-    if is_missing(entry):
-        return ""
-    if not isinstance(entry, str | int | float | np.generic):
+    entries = list(texts(column(values)))
+    if None in entries:
         raise DataTypeError("values must be texts or numbers.")
-    return spelling(entry)
+    known = {text: _of(text) for text in set(entries) if text is not None}
+    return np.array([known[text] for text in entries if text is not None], np.uint64)
 
 
 def _of(text: str) -> int:

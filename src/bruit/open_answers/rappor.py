@@ -120,7 +120,7 @@ class RAPPOR(CohortMechanism):
             )
         object.__setattr__(self, "hashes", _checks.integer(low=1, high=HASHES_LIMIT, hashes=self.hashes))
         object.__setattr__(self, "bits", _checks.integer(low=2 * self.hashes, high=BIT_LIMIT, bits=self.bits))
-        self._check_cohorts(self.bits + 1)
+        self._check_cohorts(self.bits + 1, self.hashes)
         if self.weights is not None:
             object.__setattr__(self, "weights", _four(self.weights))
             if (self.epsilon, self.epoch_epsilon) != _epsilons(self.steps, self.hashes):

@@ -93,6 +93,11 @@ def show(shown: SurveyResults, name: str, *, kept: bool = True) -> None:
         )
     for part in shown.silent_deviations:
         console.warn(f"these reports do not follow the law: those on {part!r}, whose counts are not shown.")
+    for answer in shown.forged:
+        console.warn(
+            "not all of these reports were drawn by the page: together they fit more answers than people can have "
+            f"given. An answer needs {counted(answer.answers.raised, 'further report')} to be shown."
+        )
     for which, question in _questions(shown):
         for line in _lines(shown.survey, question, words):
             console.say(which + line)
