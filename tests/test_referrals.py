@@ -64,11 +64,40 @@ def test_an_oracle_of_one_report_is_no_panel(name: str) -> None:
         DOORS["panel"](name)
 
 
-@pytest.mark.parametrize(("name", "written"), [("CMS", "OLH"), ("THE", "OUE"), ("UE", "SUE or OUE")])
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [("CMS", "OLH"), ("THE", "OUE"), ("UE", "SUE or OUE"), ("L-OSUE", r"OUE with rounds \(--rounds 4 .*\)")],
+)
 def test_a_plan_is_told_the_names_that_it_takes(name: str, written: str) -> None:
     for door in ("plan of one question", "--method of one question", "brackets of a method"):
         with pytest.raises(ParameterError, match=rf"In a plan, and after --method: {written}\.$"):
             DOORS[door](name)
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("PEMServer", "bruit.open_answers.HeavyHitters("),
+        ("CMSClient", "count_mean_sketch("),
+        ("L_OSUE_Aggregator_MI", "bruit.panel('L-OSUE'"),
+        ("SMP_GRR", "'SMP[GRR]'"),
+        ("RSpFD_ADP_Client", "'RS+FD[ADP]'"),
+        ("VAR_Long_Pure", "docs/reference/peers.md"),
+        ("GRR_Client", "docs/reference/peers.md"),
+        ("L-SS", "Repeated(bruit.oracle('SS'"),
+        ("P.E.M.", "bruit.open_answers.HeavyHitters("),
+    ],
+)
+@pytest.mark.parametrize("door", ["oracle", "panel", "plan of one question", "plan of two"])
+def test_a_function_of_another_package_is_answered_as_what_it_is_of(name: str, answer: str, door: str) -> None:
+    with pytest.raises(ParameterError, match=re.escape(answer)):
+        DOORS[door](name)
+
+
+@pytest.mark.parametrize("in_plans", {known.in_plans for known in referrals.REFERRALS.values()} - {""})
+def test_what_a_plan_is_told_to_take_is_the_name_of_an_oracle(in_plans: str) -> None:
+    for name in in_plans.partition(" with ")[0].split(" or "):
+        assert name in {*bruit.oracles.NAMES, "ADP"}
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -79,7 +108,9 @@ def test_a_name_that_nobody_knows_is_answered_with_the_names_there_are(door: str
     assert "bruit.open_answers" not in str(caught.value)
 
 
-@pytest.mark.parametrize("answer", {**referrals.REFERRALS, **referrals.ELSEWHERE}.values())
+@pytest.mark.parametrize(
+    "answer", [*(known.text for known in referrals.REFERRALS.values()), *referrals.ELSEWHERE.values()]
+)
 def test_what_is_to_be_written_is_there(answer: str) -> None:
     """Each call that an answer names is a public name of the library."""
     calls = re.findall(r"bruit((?:\.\w+)+)\(", answer)

@@ -63,5 +63,5 @@ def test_an_old_member_answers_with_one_that_there_is(owner: type, old: str, new
     ids=["plan_for", "compare_groups", "risks", "sheet"],
 )
 def test_how_many_people_answer_is_n_now(call: Any) -> None:
-    with pytest.raises(ParameterTypeError, match="no option 'people' any more: write n=1000"):
+    with pytest.raises(ParameterTypeError, match="no option 'people': write n=1000"):
         call(Plan({"smokes": ["no", "yes"]}, 1.0))

@@ -267,14 +267,14 @@ def known_keys(keys: Iterable[Any], known: Iterable[str], where: str = "") -> No
 def renamed(
     new: Mapping[str, str],
 ) -> Callable[[Callable[Arguments, Returned]], Callable[Arguments, Returned]]:
-    """A function that answers an option which it had once with what to write now."""
+    """A function that answers an option which it had once, or has by another name, with what to write."""
 
     def decorate(function: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
         @functools.wraps(function)
         def checked(*arguments: Arguments.args, **options: Arguments.kwargs) -> Returned:
             for name in options:
                 if name in new:
-                    raise ParameterTypeError(f"There is no option {name!r} any more: write {new[name]}.")
+                    raise ParameterTypeError(f"There is no option {name!r}: write {new[name]}.")
             return function(*arguments, **options)
 
         return checked

@@ -7,7 +7,7 @@ plans, files and commands. So a name is answered alike wherever a person writes 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from bruit.errors import ParameterError
 
@@ -21,46 +21,94 @@ _FOLLOWS = f"{{name}} {_AGAIN}. Plans and surveys do not take it."
 _NUMBER = "{name} is for a number: bruit.numbers.number({name!r}, epsilon=…, bounds=…)."
 _LISTLESS = "bruit.open_answers.HeavyHitters(epsilon=…), or bruit privatize --open-ended: frequent texts from no list."
 _FINDS = "{name} is not built: bruit.open_answers.HeavyHitters(epsilon=…) finds more of the frequent texts."
-_NEARBY = "{name} is bruit.numbers.MetricPlane(epsilon=…, x=…, y=…) on a map, and the number 'metric' on a line."
+_NEARBY = (
+    "{name} is bruit.numbers.MetricPlane(epsilon=…, x=…, y=…) on a map, with geometric noise on both axes, and the "
+    "number 'metric' on a line."
+)
+
+
+class Referral(NamedTuple):
+    """What to write for a name: in general, and in a plan and after --method where these have something like it."""
+
+    text: str
+    in_plans: str = ""
+
+
+_ROUNDS = "with rounds (--rounds 4 --epoch-epsilon 2)"
 
 #: What to write for each name.
-REFERRALS: dict[str, str] = {
-    "L-SUE": f"{{name}} {_AGAIN}. In a plan it is SUE with rounds.",
-    "L-OSUE": f"{{name}} {_AGAIN}. In a plan it is OUE with rounds.",
-    "L-GRR": f"{{name}} {_AGAIN}. In a plan take GRR with rounds, which uses all of epsilon.",
-    "L-ADP": f"{{name}} {_AGAIN}. In a plan take ADP with rounds.",
-    "L-OUE": _ONE_ROUND,
-    "L-SOUE": _ONE_ROUND,
-    "LOLOHA": _FOLLOWS,
-    "BiLOLOHA": _FOLLOWS,
-    "dBitFlipPM": "{name} has no second step and no epoch_epsilon: bruit.oracles.DBitFlip(epsilon=…, held=…, k=…).",
-    "1BitMean": "{name} is for a number: bruit.numbers.Duchi(epsilon=…, bounds=…), over rounds with "
-    "bruit.collection.LongitudinalMean.",
-    "RAPPOR": f"{{name}} with cohorts and filters is bruit.open_answers.RAPPOR(…), {_OPEN}. For k listed values, one "
-    "report is bruit.oracle('SUE', …), and with memos it is bruit.panel('L-SUE', …).",
-    "basic RAPPOR": "{name} is bruit.panel('L-SUE', …) with memos. One report is bruit.oracle('SUE', …).",
-    "O-RAPPOR": f"{{name}} is bruit.open_answers.RAPPOR(…), {_OPEN}.",
-    "O-RR": f"{{name}} is bruit.open_answers.HashedResponse(…), {_OPEN}. For k listed values take "
-    "bruit.oracle('OLH', …).",
-    "CMS": f"{{name}} is bruit.open_answers.RAPPOR.count_mean_sketch(epsilon=…, buckets=…, functions=…), {_OPEN}. For "
-    "k listed values bruit.oracle('OLH', …) has .94 of its variance at ε = 1 and .42 at ε = 4.",
-    "HCMS": "{name} is not built: bruit.oracle('BLH', …) has its law and variance, and bruit.oracle('OLH', …) .79 of "
-    "it at ε = 1 and .07 at ε = 4.",
-    "HE": "{name}, thresholded, is bruit.oracle('THE', …). Summed (SHE) it is not built: bruit.oracle('SUE', …) has at "
-    "most half of its variance.",
-    "SHE": "{name} is not built: bruit.oracle('SUE', …) has at most half of its variance.",
-    "THE": "{name} is bruit.oracle('THE', …), an oracle of a smaller ε than its published one; bruit.oracle('OUE', …) "
-    "has less variance.",
-    "PEM": f"{{name}} is {_LISTLESS}",
-    "heavy hitters": f"{{name}} are {_LISTLESS}",
-    "SFP": _FINDS,
-    "TreeHist": _FINDS,
-    "UE": "{name} is bruit.oracle('SUE', …), or with the optimised chances bruit.oracle('OUE', …).",
-    "LH": "{name} is bruit.oracle('BLH', …), or with the best number of buckets bruit.oracle('OLH', …).",
-    "FastLH": "{name} is bruit.oracle('OLH', …, pool=…), whose functions come from a public pool.",
-    "PCS": "{name} is not built: bruit.oracle('OLH', …) has .79 of its variance at ε = 1.",
-    "geo-indistinguishability": _NEARBY,
-    "planar Laplace": _NEARBY,
+REFERRALS: dict[str, Referral] = {
+    "L-SUE": Referral(f"{{name}} {_AGAIN}.", f"SUE {_ROUNDS}"),
+    "L-OSUE": Referral(f"{{name}} {_AGAIN}.", f"OUE {_ROUNDS}"),
+    "L-GRR": Referral(f"{{name}} {_AGAIN}.", f"GRR {_ROUNDS}, which uses all of epsilon"),
+    "L-ADP": Referral(f"{{name}} {_AGAIN}.", f"ADP {_ROUNDS}"),
+    "L-OUE": Referral(_ONE_ROUND),
+    "L-SOUE": Referral(_ONE_ROUND),
+    **{
+        name: Referral(
+            f"{{name}} is no published protocol. With memos, {oracle} is bruit.oracles.Repeated(bruit.oracle("
+            f"{oracle!r}, epsilon=…, k=…), epoch=…).",
+            f"{oracle} {_ROUNDS}",
+        )
+        for name, oracle in {"L-SS": "SS", "L-HR": "HR", "L-PGR": "PGR"}.items()
+    },
+    "LOLOHA": Referral(_FOLLOWS),
+    "BiLOLOHA": Referral(_FOLLOWS),
+    "dBitFlipPM": Referral(
+        "{name} has no second step and no epoch_epsilon: bruit.oracles.DBitFlip(epsilon=…, held=…, k=…)."
+    ),
+    "1BitMean": Referral(
+        "{name} is for a number: bruit.numbers.Duchi(epsilon=…, bounds=…), over rounds with "
+        "bruit.collection.LongitudinalMean."
+    ),
+    "RAPPOR": Referral(
+        f"{{name}} with cohorts and filters is bruit.open_answers.RAPPOR(…), {_OPEN}. For k listed values, one report "
+        "is bruit.oracle('SUE', …), and with memos it is bruit.panel('L-SUE', …).",
+        "SUE",
+    ),
+    "basic RAPPOR": Referral(
+        "{name} is bruit.panel('L-SUE', …) with memos. One report is bruit.oracle('SUE', …).", "SUE"
+    ),
+    "O-RAPPOR": Referral(f"{{name}} is bruit.open_answers.RAPPOR(…), {_OPEN}."),
+    "O-RR": Referral(
+        f"{{name}} is bruit.open_answers.HashedResponse(…), {_OPEN}. For k listed values take bruit.oracle('OLH', …).",
+        "OLH",
+    ),
+    "CMS": Referral(
+        f"{{name}} is bruit.open_answers.RAPPOR.count_mean_sketch(epsilon=…, buckets=…, functions=…), {_OPEN}. For k "
+        "listed values bruit.oracle('OLH', …) has .94 of its variance at ε = 1 and .42 at ε = 4.",
+        "OLH",
+    ),
+    "HCMS": Referral(
+        "{name} is not built: bruit.oracle('BLH', …) has its law and variance, and bruit.oracle('OLH', …) .79 of it at "
+        "ε = 1 and .07 at ε = 4.",
+        "BLH or OLH",
+    ),
+    "HE": Referral(
+        "{name}, thresholded, is bruit.oracle('THE', …). Summed (SHE) it is not built: bruit.oracle('SUE', …) has at "
+        "most half of its variance.",
+        "SUE",
+    ),
+    "SHE": Referral("{name} is not built: bruit.oracle('SUE', …) has at most half of its variance.", "SUE"),
+    "THE": Referral(
+        "{name} is bruit.oracle('THE', …), an oracle of a smaller ε than its published one; bruit.oracle('OUE', …) has "
+        "less variance.",
+        "OUE",
+    ),
+    "PEM": Referral(f"{{name}} is {_LISTLESS}"),
+    "heavy hitters": Referral(f"{{name}} are {_LISTLESS}"),
+    "SFP": Referral(_FINDS),
+    "TreeHist": Referral(_FINDS),
+    "UE": Referral(
+        "{name} is bruit.oracle('SUE', …), or with the optimised chances bruit.oracle('OUE', …).", "SUE or OUE"
+    ),
+    "LH": Referral(
+        "{name} is bruit.oracle('BLH', …), or with the best number of buckets bruit.oracle('OLH', …).", "BLH or OLH"
+    ),
+    "FastLH": Referral("{name} is bruit.oracle('OLH', …, pool=…), whose functions come from a public pool.", "OLH"),
+    "PCS": Referral("{name} is not built: bruit.oracle('OLH', …) has .79 of its variance at ε = 1.", "OLH"),
+    "geo-indistinguishability": Referral(_NEARBY),
+    "planar Laplace": Referral(_NEARBY),
 }
 #: The same for names that mean something to plans or numbers, and are written where they do not.
 ELSEWHERE: dict[str, str] = {
@@ -75,6 +123,7 @@ _ALSO = {
     "OneBitMean": "1BitMean",
     "heavy hitter": "heavy hitters",
     "count mean sketch": "CMS",
+    "Hadamard count mean sketch": "HCMS",
     "HadamardMech": "HCMS",
     "FLH": "FastLH",
     "private count sketch": "PCS",
@@ -82,28 +131,57 @@ _ALSO = {
 }
 
 
-def advice(name: Any) -> str:
-    """What to write for a name, in any case and with any - or _; nothing for a name that is not of the literature.
+def known(name: Any) -> Referral | None:
+    """What to write for a name, in any case and with any - or _; None for a name that is not of the literature.
 
-    >>> advice("basic_rappor")
+    A client or server of another package is answered as what it is of.
+
+    >>> known("basic_rappor").text
     "basic RAPPOR is bruit.panel('L-SUE', …) with memos. One report is bruit.oracle('SUE', …)."
+    >>> known("SMP_GRR_Client").text
+    "A call of bruit.Plan(…) with the method 'SMP[GRR]' does this. All functions: docs/reference/peers.md."
     """
-    known = _KNOWN.get(folded(name)) if isinstance(name, str) else None
-    return REFERRALS[known].format(name=known) if known else ""
+    if not isinstance(name, str):
+        return None
+    if spelt := _KNOWN.get(folded(name)):
+        found = REFERRALS[spelt]
+        return found._replace(text=found.text.format(name=spelt))
+    method = _METHOD.fullmatch(_FUNCTION.sub("", name))
+    if method:
+        kind = {"RSPFD": "RS+FD"}.get(method[1].upper(), method[1].upper())
+        return Referral(f"A call of bruit.Plan(…) with the method '{kind}[{method[2].upper()}]' does this. {_PEERS}")
+    if _FUNCTION.search(name):
+        own = known(_FUNCTION.sub("", name))
+        return Referral(f"{own.text if own else f'{name} is a name of another package.'} {_PEERS}")
+    return None
+
+
+def advice(name: Any) -> str:
+    """The text of `known`, or nothing.
+
+    >>> advice("ZZTOP")
+    ''
+    """
+    found = known(name)
+    return found.text if found else ""
 
 
 def check(name: Any) -> None:
     """Refuse such a name, or one that belongs elsewhere, with what to write in its place."""
     if answer := advice(name):
         raise ParameterError(answer)
-    for known, text in ELSEWHERE.items():
-        if isinstance(name, str) and folded(name) == folded(known):
-            raise ParameterError(text.format(name=known))
+    for place, text in ELSEWHERE.items():
+        if isinstance(name, str) and folded(name) == folded(place):
+            raise ParameterError(text.format(name=place))
 
 
 def folded(name: str) -> str:
-    """A name as it is compared: in lower case, without -, _ and spaces."""
-    return re.sub(r"[\s_-]", "", name).lower()
+    """A name as it is compared: in lower case, without -, _, dots and spaces."""
+    return re.sub(r"[\s._-]", "", name).lower()
 
 
+#: How functions of multi-freq-ldpy and pure-ldp end or begin.
+_FUNCTION = re.compile(r"^VAR_|_?(Client|Server|Aggregator_(MI|IBU))$")
+_METHOD = re.compile(r"(SPL|SMP|RSpFD)_(GRR|OUE|SUE|OLH|BLH|SS|ADP)", re.IGNORECASE)
+_PEERS = "All functions: docs/reference/peers.md."
 _KNOWN = {folded(name): known for name, known in {**{name: name for name in REFERRALS}, **_ALSO}.items()}

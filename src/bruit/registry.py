@@ -106,6 +106,9 @@ class Registry(Generic[Kind]):
             spellings = {**{known.lower(): known for known in names}, **self._aliases}
             if isinstance(name, str) and name.lower() in spellings:
                 return spellings[name.lower()]
+            folded = {referrals.folded(spelling): known for spelling, known in spellings.items()}
+            if isinstance(name, str) and referrals.folded(name) in folded:
+                return folded[referrals.folded(name)]
         referrals.check(name)
         return _checks.one_of(self.meanings, name=name)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -78,9 +77,10 @@ def category(name: str, attribute: Attribute, epsilon: float | None, **settings:
 
 def refer(name: Any) -> None:
     """Refuse a name of the literature that no mechanism of a plan has, with what to write in its place."""
-    if (answer := referrals.advice(name)) and name.lower() not in map(str.lower, (*Oracle.kinds, *Number.kinds)):
-        names = [known for known in re.findall(r"bruit\.oracle\('(\w+)'", answer) if known in Oracle.kinds]
-        raise ParameterError(f"{answer} In a plan, and after --method: {' or '.join(names)}." if names else answer)
+    found = referrals.known(name)
+    if found and name.lower() not in map(str.lower, (*Oracle.kinds, *Number.kinds)):
+        taken = f" In a plan, and after --method: {found.in_plans}." if found.in_plans else ""
+        raise ParameterError(f"{found.text}{taken}")
 
 
 def metric_of(mechanisms: Mapping[str, Mechanism]) -> Guarantee | None:
