@@ -144,8 +144,8 @@ def known(name: Any) -> Referral | None:
     if not isinstance(name, str):
         return None
     if spelt := _KNOWN.get(folded(name)):
-        found = REFERRALS[spelt]
-        return found._replace(text=found.text.format(name=spelt))
+        referral = REFERRALS[spelt]
+        return referral._replace(text=referral.text.format(name=spelt))
     method = _METHOD.fullmatch(_FUNCTION.sub("", name))
     if method:
         kind = {"RSPFD": "RS+FD"}.get(method[1].upper(), method[1].upper())
@@ -162,8 +162,8 @@ def advice(name: Any) -> str:
     >>> advice("ZZTOP")
     ''
     """
-    found = known(name)
-    return found.text if found else ""
+    referral = known(name)
+    return referral.text if referral else ""
 
 
 def check(name: Any) -> None:

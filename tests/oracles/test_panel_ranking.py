@@ -19,7 +19,7 @@ def test_rows_have_the_variances_and_epsilons_of_the_protocols():
     for row in ranking:
         assert row.report_epsilon <= row.rounds_epsilon <= (row.epoch_epsilon or 5.0)
         assert row.stored_bytes == stored.get(row.name, 2)
-        assert (row.panel is None) == ("here one round" in row.changes or row.name == "fresh OUE")
+        assert (row.panel is None) == ("offered for one round" in row.changes or row.name == "fresh OUE")
         assert (row.epoch_epsilon is None) == (row.changes == "follows them")
     assert ranking.best is ranking[0].panel
     assert rows["L-OSUE"].mean_variance == pytest.approx(1.46, abs=0.005)
@@ -39,7 +39,7 @@ def test_the_table_says_what_exact_calibration_saves_and_what_l_adp_takes():
     assert "one report of L-GRR" not in two_values  # the formula is right for two values
     assert "ε of 6 for LOLOHA and 4 for BiLOLOHA" in two_values
     assert "links all reports" in " ".join(two_values.split())
-    assert "against fresh OUE these gain for people who never change: all their reports tell 2.000 at most" in " ".join(
+    assert "for people who never change all their reports tell 2.000 at most; for others compare the ε of" in " ".join(
         two_values.split()
     )
 

@@ -463,6 +463,16 @@ def test_a_ledger_is_not_opened_with_another_budget(book, path, other):
     assert path.read_bytes() == before
 
 
+def test_a_ledger_of_a_refused_first_release_may_be_started_again(path):
+    with pytest.raises(BudgetError):
+        Ledger.open(path, epsilon=1.0).spend(Guarantee(epsilon=2.0, neighbours="add-remove"), "too much")
+    with pytest.raises(LedgerError, match="Nothing is booked in it: delete the file to start it"):
+        Ledger.open(path, epsilon=3.0)
+    Ledger.open(path).spend(Guarantee(epsilon=0.5, neighbours="add-remove"), "one")
+    with pytest.raises(LedgerError, match="or start another one"):
+        Ledger.open(path, epsilon=3.0)
+
+
 def test_a_missing_ledger_needs_a_budget(path):
     with pytest.raises(LedgerError, match=r"does not exist.*Ledger.open\(path, epsilon=1.0\)"):
         Ledger.open(path)

@@ -84,6 +84,9 @@ def test_the_last_line_is_a_verdict(write):
     verdicts = {
         WISE: "Verdict: nothing speaks against asking.",
         WISE.replace("people = 1000", "people = 30"): "Verdict: you can ask. First weigh what is marked unwise.",
+        WISE.replace(
+            "people = 1000", "people = 11"
+        ): "Verdict: so few people would tell nothing. First weigh what is marked unwise.",
         WISE.replace("epsilon = 1.0", "epsilon = 4.0"): "Verdict: do not ask yet. First see to what is marked change.",
         WISE.replace("people = 1000", "people = 5"): "Verdict: do not ask yet. First see to what is marked change.",
     }

@@ -77,10 +77,10 @@ def category(name: str, attribute: Attribute, epsilon: float | None, **settings:
 
 def refer(name: Any) -> None:
     """Refuse a name of the literature that no mechanism of a plan has, with what to write in its place."""
-    found = referrals.known(name)
-    if found and name.lower() not in map(str.lower, (*Oracle.kinds, *Number.kinds)):
-        taken = f" In a plan, and after --method: {found.in_plans}." if found.in_plans else ""
-        raise ParameterError(f"{found.text}{taken}")
+    referral = referrals.known(name)
+    if referral and name.lower() not in map(str.lower, (*Oracle.kinds, *Number.kinds)):
+        taken = f" In a plan, and after --method: {referral.in_plans}." if referral.in_plans else ""
+        raise ParameterError(f"{referral.text}{taken}")
 
 
 def metric_of(mechanisms: Mapping[str, Mechanism]) -> Guarantee | None:

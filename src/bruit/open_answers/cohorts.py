@@ -223,5 +223,5 @@ def _texts(candidates: Sequence[str], name: str = "candidates") -> tuple[str, ..
 
 
 def most_cohorts(cells: int, hashes: int = 1) -> int:
-    """The most cohorts of so many counts each, of which a text sets this number."""
+    """The most cohorts, where each has this number of cells and a text sets this number of them."""
     return min(COHORT_LIMIT, CELL_LIMIT // cells, TRANSFORM_LIMIT // hashes**2)

@@ -62,8 +62,8 @@ class RAPPOR(CohortMechanism):
     bits
         m, how many bits a filter has.
     hashes
-        h, how many bits a text sets. More than 1 never helps: each has its part of ε. At ε₁ = 2 the variance with
-        2 is 2.5 times as large. It is there to reproduce what was published.
+        h, how many bits a text sets. More than 1 does not help: each has its part of ε. For small ε₁ the variance is h
+        times as large, and at ε₁ = 2 with 2 it is 2.5 times. It is there to reproduce what was published.
     cohorts
         C, how many public hash functions there are. More cost the collector memory, and tell more candidates apart.
     weights

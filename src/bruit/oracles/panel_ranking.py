@@ -164,7 +164,7 @@ def _weigh(name: str, design: Protocol, n: int, rounds: int) -> PanelChoice:
         rounds_epsilon=design.after(rounds).epsilon,
         epoch_epsilon=None if follows else design.memo.guarantee.epsilon,
         stored_bytes=float(getattr(design.panel, "stored_bytes", design.memo.report_bytes)),
-        changes="follows them" if follows else "keeps the first value" + ("" if design.panel else "; here one round"),
+        changes="follows them" if follows else "keeps the first value" + ("" if design.panel else "; offered for one round"),
     )
 
 
@@ -228,7 +228,8 @@ def _claims(rows: dict[str, PanelChoice]) -> list[str]:
     return [
         f"the papers state an ε of {' and '.join(claims)}, which holds only between histories whose buckets are equal "
         "at the same pairs of rounds; the function links all reports of a person",
-        f"against {FRESH} these gain for people who never change: all their reports tell {_unchanged(rows)} at most",
+        f"for people who never change all their reports tell {_unchanged(rows)} at most; for others compare the ε of "
+        f"all rounds with that of {FRESH}",
     ]
 
 

@@ -20,6 +20,8 @@ from bruit.tables import Column, Table, counted
 PEOPLE = 100
 #: A share that is off by more than this says little, and one that is off by this is worth asking for.
 WIDE, USEFUL = 0.2, 0.1
+#: An interval of this half-width around one half holds every share.
+NOTHING = 0.5
 #: Beyond this belief, from one half, a report says nearly what the person said.
 NEARLY_SURE = 0.95
 #: The shares of an answer of which it is said how many people find it.
@@ -137,6 +139,8 @@ class Check:
         """Whether to ask, in a sentence."""
         if self._obstacles:
             return "Verdict: do not ask yet. First see to what is marked change."
+        if max(prospect.relative for prospect in self.prospects) >= NOTHING:
+            return "Verdict: so few people would tell nothing. First weigh what is marked unwise."
         if self.warnings:
             return "Verdict: you can ask. First weigh what is marked unwise."
         return "Verdict: nothing speaks against asking."

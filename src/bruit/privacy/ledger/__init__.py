@@ -182,14 +182,20 @@ class Ledger(_Shared):
         if (epsilon is not None or rho is not None) and not os.path.lexists(file.path):
             storage.create(file.path, storage.header_line(budget))
         with file.locked(write=False) as handle:
-            header, _ = storage.read_header(file.lines_after(handle, 0)[:1])
+            lines = file.lines_after(handle, 0)
+            header, _ = storage.read_header(lines[:1])
         for name in declared:
             if header.get(name) != budget[name]:
                 if name == "neighbours" and header.get(name) in ADDED:
                     raise LedgerError(_other_kind(header[name], budget[name]))
                 raise LedgerError(
                     f"This ledger was started with {name}={header.get(name)!r}, "
-                    f"not {budget[name]!r}. Open it without a budget, or start another one."
+                    f"not {budget[name]!r}. "
+                    + (
+                        "Open it without a budget, or start another one."
+                        if len(lines) > 1
+                        else "Nothing is booked in it: delete the file to start it with another budget."
+                    )
                 )
         return cls._on(file, header)
 
