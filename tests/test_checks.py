@@ -75,7 +75,7 @@ def test_a_declared_text_may_have_thirty_marks_in_a_row() -> None:
         _checks.normal_form("e" + "\u0301" * 31)
 
 
-def test_whatever_is_taken_apart_into_marks_counts_as_one() -> None:
+def test_a_letter_that_is_taken_apart_into_marks_counts_as_one() -> None:
     """Else a run of it would be put in order in the square of its length."""
     for character in map(chr, range(sys.maxunicode + 1)):
         apart = unicodedata.normalize("NFKD", character.casefold())

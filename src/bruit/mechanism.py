@@ -25,8 +25,8 @@ from bruit.domains.domain import Domain
 from bruit.domains.policy import POLICIES, Policy, moved, written
 from bruit.engines import memory, report_parsing
 from bruit.entropy import Entropy, Randomness, Words
-from bruit.errors import DataError, DataTypeError, DesignError, ParameterError
-from bruit.estimation.tally import Counts, Tally
+from bruit.errors import DataError, DataTypeError, ParameterError
+from bruit.estimation.tally import IMPOSSIBLE, Counts, Tally, check_design
 from bruit.laws import Form, Law, Sets
 from bruit.privacy.guarantee import Guarantee
 from bruit.randomizer import Randomizer
@@ -279,18 +279,9 @@ class LocalMechanism(Described, Randomizer):
         return np.zeros(self._cells(), np.int64), 0
 
     def _check_tally(self, tally: Tally) -> None:
-        if not isinstance(tally, Tally):
-            raise DataTypeError("estimate needs a Tally: make one with tally(reports).")
-        if tally.design != self.digest:
-            raise DesignError(
-                "This tally was made by another design: use the mechanism or plan that made its reports.",
-                expected=self.digest,
-                actual=tally.design,
-            )
-        if tally.counts.size != self._cells():
-            raise DesignError("This tally has another number of cells than its design.")
+        check_design(tally, self.digest, self._cells())
         if not self._is_possible(tally):
-            raise DataError("This tally cannot have been made from reports of its design: its counts do not add up.")
+            raise DataError(IMPOSSIBLE)
 
     def _is_possible(self, tally: Tally) -> bool:
         """Whether some reports have these counts: here, that no cell counts more than all."""

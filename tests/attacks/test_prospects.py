@@ -34,7 +34,7 @@ def test_nobody_is_no_number_of_people() -> None:
         prospects(Plan(SCHEMA, 1.0, "SMP[GRR]"), n=0)
 
 
-def test_few_people_are_told_so_and_documents_have_the_number() -> None:
+def test_a_note_names_too_few_people_and_documents_have_the_number() -> None:
     plan = Plan({**SCHEMA, "age": Grid(17, 90)}, 1.0, "SMP[ADP]")
     few, enough = prospects(plan, n=60), prospects(plan, n=10_000)
     assert any("further from the truth than guessing" in note for note in few.tables[-1].notes)

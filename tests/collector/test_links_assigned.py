@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
+from bruit import Plan
 from bruit.cli.survey.open import _keep
 from bruit.collection import rotation
 from bruit.collector import links
@@ -92,7 +94,7 @@ def test_results_have_as_many_reports_as_links_named_each_question(store, rotate
     assert reported == {"smokes": named[0], "sport": named[1]}
 
 
-def test_shares_that_are_too_equal_for_draws_raise_no_alarm(store, rotated, opened, assigned_file) -> None:
+def test_uneven_shares_of_links_raise_no_alarm(store, rotated, opened, assigned_file) -> None:
     """All links named one question, as where links of several calls were handed out: that is no sign of forgery."""
     plan = rotated.survey.plan
     given = [PersonalLink(link.partition(".")[0], 0).text for link in issue(store, "rotated", 60)]
@@ -101,6 +103,8 @@ def test_shares_that_are_too_equal_for_draws_raise_no_alarm(store, rotated, open
     reports = {name: int(plan.design.reported(name, tally)) for name in OWN}
     assert reports == {"smokes": 60, "sport": 0}
     assert deviations(plan, [tally]) == []
+    drawn = Plan(plan.schema, plan.epsilon, "SMP[GRR]")
+    assert deviations(drawn, [replace(tally, design=drawn.digest)])  # the control: of questions that devices draw
 
 
 def test_a_survey_in_rotation_is_opened_with_links(store, assigned_file, tmp_path) -> None:

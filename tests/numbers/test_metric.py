@@ -45,7 +45,7 @@ def test_every_two_points_are_within_epsilon_times_their_distance(design):
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids=repr)
-def test_the_stated_epsilon_is_what_was_asked_for(design):
+def test_the_stated_epsilon_is_the_requested_one(design):
     assert design.metric.epsilon <= design.epsilon
     assert design.metric.epsilon == pytest.approx(design.epsilon, rel=1e-9)
     assert (design.metric.neighbours, design.metric.radius) == ("metric", design.radius)

@@ -57,7 +57,7 @@ def test_every_two_points_are_within_epsilon_times_their_distance(design):
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids=repr)
-def test_epsilon_is_what_was_asked_for(design):
+def test_epsilon_is_the_requested_one(design):
     assert design.epsilon * (1 - 1e-9) <= design.metric.epsilon <= design.epsilon
     assert (design.metric.radius, design.metric.unit) == (design.radius, design.unit)
     assert design.at(1e6).epsilon == design.guarantee.epsilon

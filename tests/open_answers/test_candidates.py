@@ -76,7 +76,7 @@ def test_a_frequent_text_that_is_not_listed_is_in_the_standard_errors() -> None:
 )
 def test_candidates_that_share_cells_with_a_frequent_unlisted_text_are_not_named(design: RAPPOR) -> None:
     """In the cohorts where they do, no number of people helps. A normal tail is the control that names them."""
-    runs, normal, false, covered = 30, 0, 0, 0
+    runs, normal, false, covered, plain = 30, 0, 0, 0, 0
     for run in range(runs):
         people = {f"forgotten {run}": 400_000, **{f"listed {run} {place}": 100_000 for place in range(6)}}
         names = [*list(people)[1:], *(f"absent {run} {place}" for place in range(100))]
@@ -87,10 +87,13 @@ def test_candidates_that_share_cells_with_a_frequent_unlisted_text_are_not_named
         ends = answer.interval(simultaneous=True)
         truth = np.repeat([0.1, 0.0], [6, 100])
         covered += bool(((ends[:, 0] <= truth) & (truth <= ends[:, 1])).all())
+        reach = special.ndtri(1 - 0.025 / len(names)) * answer.standard_error
+        plain += bool((np.abs(answer.frequency - truth) <= reach).all())
         assert (answer.p_values[:6] < 0.001).all()
     assert normal >= 11, "the control"
     assert false <= 10, "a family-wise rate of .05 gives more than ten of thirty less than once in 10⁶"
-    assert covered >= 20
+    assert covered >= 20, "of thirty at .95, fewer come once in 10⁶"
+    assert plain <= covered - 5, "the control: intervals by normal tails"
 
 
 def test_p_values_and_simultaneous_intervals_are_for_the_whole_list() -> None:

@@ -14,7 +14,7 @@ from bruit import _checks
 from bruit.attacks.risks import risks
 from bruit.collection import Plan, compare_groups
 from bruit.collection.cross_tables import expected_cells
-from bruit.collection.mechanisms import metric_of
+from bruit.collection.mechanisms import metric_facts, metric_of
 from bruit.collection.prior import Prior
 from bruit.collection.uniform_guess import few_people, people_to_beat_uniform, reference
 from bruit.estimation import intervals
@@ -106,7 +106,7 @@ class Prospects:
             "schema_from_data": self.from_data,
             "guarantee": plan.guarantee.to_dict(),
             "guarantee_of_an_attribute": plan.guarantees["attribute"].to_dict(),
-            **self._nearby,
+            **metric_facts(plan.mechanisms),
             **self._rounds,
             "guarantee_of_both_rounds": both and both.to_dict(),
             "digest": plan.digest,
@@ -196,12 +196,6 @@ class Prospects:
             f"all {counted(repeat.rounds, 'round')} of {epochs}: {plan.guarantee}",
             f"all {counted(repeat.rounds, 'round')} of {epochs}: {plan.guarantees['attribute']}",
         ]
-
-    @property
-    def _nearby(self) -> dict[str, Any]:
-        """What a document says of ε per distance."""
-        nearby = metric_of(self.plan.mechanisms)
-        return {} if nearby is None else {"metric_guarantee": nearby.to_dict()}
 
     @property
     def _rounds(self) -> dict[str, Any]:

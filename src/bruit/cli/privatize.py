@@ -100,6 +100,7 @@ def privatize(
     spelt like them: 3, 0.5, true.
     """
     from bruit.collection import files
+    from bruit.collection.mechanisms import metric_facts
 
     _options.check_whole(seed=seed)
     output, replaces = _options.replaced(output)
@@ -111,8 +112,12 @@ def privatize(
     files.check_output(output, file, declared, replace=force, spark=_engine.is_spark(engine), how="--force")
     rounds = _rounds(declared, memory, round_number, person, engine, new=new_memory)
     books = _books(declared, ledger, budget)
-    # Whatever could fail of what is said afterwards fails before anything is drawn or booked.
-    promised = {"guarantee": declared.guarantee.to_dict(), **_nearby(declared), "digest": declared.digest}
+    # The summary comes first, so that an error in it costs nothing.
+    promised = {
+        "guarantee": declared.guarantee.to_dict(),
+        **metric_facts(declared.mechanisms),
+        "digest": declared.digest,
+    }
     facts = _described(declared)
     _warn(output, seed)
     with _engine.opened(engine, csv) as reads, console.progress("privatize", reads.unit) as report:
@@ -302,14 +307,6 @@ def _described(plan: Plan) -> dict[str, Any]:
         "method": str(plan.method),
         "guarantee_of_an_attribute": plan.guarantees["attribute"].to_dict(),
     }
-
-
-def _nearby(plan: Plan) -> dict[str, Any]:
-    """What is promised of nearby answers, where ε is per distance."""
-    from bruit.collection.mechanisms import metric_of
-
-    nearby = metric_of(plan.mechanisms)
-    return {} if nearby is None else {"metric_guarantee": nearby.to_dict()}
 
 
 def _show(plan: Plan, result: dict[str, Any]) -> None:

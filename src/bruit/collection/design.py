@@ -30,7 +30,7 @@ from bruit.entropy import Entropy, Randomness, Words
 from bruit.errors import DataError, ParameterError, in_column, translated
 from bruit.estimation import Estimate, NumberEstimate, Tally, Target
 from bruit.estimation.cross_table import TableEstimate
-from bruit.estimation.tally import Counts
+from bruit.estimation.tally import IMPOSSIBLE, Counts
 from bruit.laws import Form
 from bruit.mechanism import whole_counts
 from bruit.oracles import Repeated
@@ -168,7 +168,7 @@ class Design(Composite, ABC):
         for name, mechanism in self.mechanisms.items():
             part = self._part(name, tally)
             if not mechanism._is_possible(part):
-                raise DataError("This tally cannot have been made from reports of its plan: its counts do not add up.")
+                raise DataError(IMPOSSIBLE)
 
     @abstractmethod
     def answer(self, name: str, tally: Tally, target: Target, guarantee: Guarantee) -> Answer:

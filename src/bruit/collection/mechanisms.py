@@ -88,6 +88,18 @@ def metric_of(mechanisms: Mapping[str, Mechanism]) -> Guarantee | None:
     return next((known.metric for known in mechanisms.values() if known.metric is not None), None)
 
 
+def metric_facts(mechanisms: Mapping[str, Mechanism]) -> dict[str, Any]:
+    """The same for documents; nothing where no ε is per distance."""
+    nearby = metric_of(mechanisms)
+    return {} if nearby is None else {"metric_guarantee": nearby.to_dict()}
+
+
+def check_ordinary(mechanisms: Mapping[str, Mechanism], what: str) -> None:
+    """Refuse mechanisms whose ε is per distance, where something states an ε of any two answers."""
+    if metric_of(mechanisms) is not None:
+        raise ParameterError(f"{what} states an ε of any two answers, and none per distance: name another method.")
+
+
 def described(body: Mapping[str, Any], attribute: Attribute) -> Mechanism:
     """The mechanism that a plan's document describes for an attribute."""
     whole = {**body, "domain": attribute.domain.to_dict()}

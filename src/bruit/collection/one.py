@@ -11,7 +11,7 @@ from bruit import _checks
 from bruit.collection import criterion, mechanisms
 from bruit.collection.criterion import Floats
 from bruit.collection.design import Answer, Chance, ColumnDesign, Folded, Reports, Unit, variance_of
-from bruit.collection.mechanisms import ADAPTIVE, Mechanism, metric_of
+from bruit.collection.mechanisms import ADAPTIVE, Mechanism, metric_facts
 from bruit.collection.method import SINGLE, USUAL, Method, Settled, Task
 from bruit.domains import Schema
 from bruit.domains.codes import Codes
@@ -151,8 +151,7 @@ class One(Method):
         """The mechanism in full, which says all there is to say."""
         (described,) = plan.design.describe().values()
         promised = {"method": str(self), "mechanism": described, "guarantee": plan.guarantee.to_dict()}
-        nearby = metric_of(plan.mechanisms)
-        return promised if nearby is None else {**promised, "metric_guarantee": nearby.to_dict()}
+        return {**promised, **metric_facts(plan.mechanisms)}
 
 
 def own(schema: Schema, mechanism: Mechanism, unit: Unit) -> Settled:

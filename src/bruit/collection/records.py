@@ -29,7 +29,7 @@ from bruit.engines.report_parsing import together
 from bruit.entropy import Words
 from bruit.errors import DataError, DisclosureWarning, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation import Tally
-from bruit.estimation.tally import Counts, exact_total
+from bruit.estimation.tally import IMPOSSIBLE, Counts, exact_total
 from bruit.laws import Form
 from bruit.tables import counted
 
@@ -232,7 +232,7 @@ class Records:
     def check_tally(self, tally: Tally) -> None:
         """Everybody counted is in one stratum."""
         if self.clear and (exact_total(tally.counts[: self.size]) != tally.n or exact_total(tally.counts) >= 2**63):
-            raise DataError("This tally cannot have been made from reports of its plan: its counts do not add up.")
+            raise DataError(IMPOSSIBLE)
 
     def sizes(self, tally: Tally) -> Counts:
         """How many people each stratum has, with one axis per public attribute."""

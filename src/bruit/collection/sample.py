@@ -31,7 +31,7 @@ from bruit.entropy import Entropy, Words
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.estimation import Estimate, Tally, Target
 from bruit.estimation.sampled import SampledModel, SampledScores, drawn_share, harmonic_reports
-from bruit.estimation.tally import Counts, exact_total
+from bruit.estimation.tally import IMPOSSIBLE, Counts, exact_total
 from bruit.oracles import Repeated
 from bruit.privacy.guarantee import Guarantee
 
@@ -80,7 +80,7 @@ class Sample(Design):
     def check(self, tally: Tally) -> None:
         """Everybody counted reported on one attribute."""
         if exact_total(tally.counts[: self.d]) != tally.n:
-            raise DataError("This tally cannot have been made from reports of its plan: its counts do not add up.")
+            raise DataError(IMPOSSIBLE)
         super().check(tally)
 
     def answer(self, name: str, tally: Tally, target: Target, guarantee: Guarantee) -> Answer:

@@ -33,7 +33,7 @@ from bruit.domains.codes import Codes
 from bruit.entropy import Words
 from bruit.errors import DataError, LimitError, ParameterError
 from bruit.estimation import Tally, Target
-from bruit.estimation.tally import Counts, exact_total
+from bruit.estimation.tally import IMPOSSIBLE, Counts, exact_total
 from bruit.privacy.guarantee import Guarantee
 
 #: The most attributes of which the best number to sample is looked for: every number is tried.
@@ -90,7 +90,7 @@ class SeveralSampled(Design):
         """Everybody counted reported on k attributes, and on none of them twice."""
         sizes = tally.counts[: self.d]
         if exact_total(sizes) != self.sampled * tally.n or int(sizes.max()) > tally.n:
-            raise DataError("This tally cannot have been made from reports of its plan: its counts do not add up.")
+            raise DataError(IMPOSSIBLE)
         super().check(tally)
 
     def answer(self, name: str, tally: Tally, target: Target, guarantee: Guarantee) -> Answer:

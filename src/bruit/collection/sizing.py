@@ -9,7 +9,7 @@ from typing import Any
 
 from bruit import _checks
 from bruit.collection.criterion import MANY
-from bruit.collection.mechanisms import metric_of
+from bruit.collection.mechanisms import metric_facts, metric_of
 from bruit.collection.method import DEFAULT, Method
 from bruit.collection.plan import Plan
 from bruit.collection.uniform_guess import few_people
@@ -17,6 +17,7 @@ from bruit.domains import Schema
 from bruit.domains.schema import Questions
 from bruit.errors import LimitError, ParameterError, ParameterTypeError
 from bruit.estimation import intervals
+from bruit.estimation.fewest_people import fewest_people
 from bruit.privacy.guarantee import in_lines
 from bruit.tables import Column, Table, Tabular, counted, digits, interval_of
 
@@ -80,7 +81,7 @@ class Sizing(Tabular):
             "level": self.level,
             "method": str(self.plan.method),
             "guarantee": self.plan.guarantee.to_dict(),
-            **({} if nearby is None else {"metric_guarantee": nearby.to_dict()}),
+            **metric_facts(self.plan.mechanisms),
         }
         promised = in_lines(self.plan.guarantee, nearby)
         notes = [f"looked for: {_WORDS[self.unknown]}", *few_people(self.plan, self.n), *promised]
@@ -156,23 +157,9 @@ def plan_for(
     if n is None:
         limits = wanted or {}
         least = max(MANY * (own / limits[name]) ** 2 for name, own in widths(plan, MANY).items()) * (1 - 1e-12)
-        n = _fewest(math.ceil(least), lambda many: _holds(widths(plan, many), limits))
+        n = fewest_people(lambda many: _holds(widths(plan, many), limits), math.ceil(least))
     unknown = next(name for name in _WORDS if name not in known)
     return Sizing(plan, n, widths(plan, n), level, unknown)
-
-
-def _fewest(least: int, holds: Callable[[int], bool]) -> int:
-    """The fewest people, from the least on, for whom this holds; for more it holds as well."""
-    if holds(least):
-        return least
-    step = 1
-    while not holds(least + step):
-        step *= 2
-    low, high = least + step // 2, least + step
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
 
 
 def _holds(widths: Mapping[str, float], wanted: Mapping[str, float]) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 
 from bruit.collection.criterion import MANY, Floats
 from bruit.collection.plan import Plan
+from bruit.estimation.fewest_people import fewest_people
 from bruit.tables import counted
 
 #: Which frequencies are taken: those that a plan declares, or 1, ½, ⅓, … in the order of the values.
@@ -63,27 +64,20 @@ def people_to_beat_uniform(plan: Plan, frequencies: Mapping[str, Any] | None = N
     names = [name for name in plan.schema if plan.design.gives(name) == "frequency"]
     known: dict[str, Any] = {name: zipf(plan.schema[name].size) for name in names}
     known |= {**plan.method.known_frequencies(), **(frequencies or {})}
-    variances = plan.variance(MANY, known)
-    return {name: _people(plan, name, MANY * float(variances[name].sum()), known[name]) for name in names}
+    return {name: _people(plan, name, np.asarray(known[name], float)) for name in names}
 
 
-def _people(plan: Plan, name: str, variance: float, frequency: Any) -> int | None:
-    """From n times the variance with many people, summed over the values."""
-    shares = np.asarray(frequency, float)
-    distance = float(np.sum((shares - 1 / shares.size) ** 2))
+def _people(plan: Plan, name: str, frequency: Floats) -> int | None:
+    """The least number of people for whom the sum of the variances is at most the squared error of the guess."""
+    distance = float(np.sum((frequency - 1 / frequency.size) ** 2))
     if distance < 1e-12:
         return None
-    # V/n · (1 + b/n) = ‖f − 1/k‖², where b/n is what a random number of reports costs.
-    least, b = variance / distance, _cost_of_drawing(plan, name)
-    return max(1, math.ceil((least + math.sqrt(least**2 + 4 * least * b)) / 2 * (1 - 1e-12)))
 
+    def error(n: int) -> float:
+        return float(plan.design.variance(name, frequency, n, "population").sum())
 
-def _cost_of_drawing(plan: Plan, name: str) -> float:
-    """By which share, over n, the variance is larger because people draw: d − 1 where all attributes are alike."""
-    design = plan.design
-    if design.draws is None or design.needs_list or design.counted_tables:
-        return 0.0
-    return 1 / design.chance(name) - 1
+    least = MANY * error(MANY) / distance  # fewer are not enough: a random number of reports costs more
+    return fewest_people(lambda n: error(n) <= distance * (1 + 1e-12), max(1, math.ceil(least * (1 - 1e-12))))
 
 
 def few_people(plan: Plan, n: int) -> list[str]:

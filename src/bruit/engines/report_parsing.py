@@ -9,7 +9,7 @@ column at all, and a NumPy array whose dtype or shape as a whole is another one 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,6 +60,14 @@ def together(columns: Mapping[str, Parsed], refused: int = 0) -> Rows:
         return Rows({name: column.reports for name, column in columns.items()}, refused)
     fine = np.logical_and.reduce(masks)
     return Rows({name: column.reports[fine] for name, column in columns.items()}, refused + int((~fine).sum()))
+
+
+def lawful(form: Form, values: Any, valid: Callable[[NDArray[Any]], Bools]) -> tuple[NDArray[Any], int]:
+    """The reports of a column that anybody made which people can have sent, and how many others there are."""
+    parsed = parse(form, values)
+    rows = parsed.kept()
+    rows = rows[valid(rows)]
+    return rows, len(parsed.reports) - len(rows)
 
 
 def parse(form: Form, values: Any) -> Parsed:

@@ -28,7 +28,23 @@ NO_REPORT = (
     "There is no valid report to estimate from. Answers that were not made private are no reports: make reports of "
     "them first (privatize)."
 )
+#: What is wrong with counts that no reports have.
+IMPOSSIBLE = "This tally cannot have been made from reports of its design: its counts do not add up."
 _BEYOND = "The sum of these tallies does not fit 64-bit integers."
+
+
+def check_design(tally: Any, design: str, cells: int) -> None:
+    """An error unless this is a tally of a design with this digest and this number of cells."""
+    if not isinstance(tally, Tally):
+        raise DataTypeError("estimate needs a Tally: make one with tally(reports).")
+    if tally.design != design:
+        raise DesignError(
+            "This tally was made by another design: use the mechanism or plan that made its reports.",
+            expected=design,
+            actual=tally.design,
+        )
+    if tally.counts.size != cells:
+        raise DesignError("This tally has another number of cells than its design.")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

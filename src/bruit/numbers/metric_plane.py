@@ -26,7 +26,6 @@ from bruit.errors import (
     BruitError,
     DataError,
     DataTypeError,
-    DesignError,
     FormatError,
     LimitError,
     ParameterError,
@@ -35,7 +34,7 @@ from bruit.errors import (
 )
 from bruit.estimation.number import NumberEstimate
 from bruit.estimation.support import Target
-from bruit.estimation.tally import Tally
+from bruit.estimation.tally import IMPOSSIBLE, Tally, check_design
 from bruit.laws import Form
 from bruit.numbers.metric import OFF, MetricNumber
 from bruit.privacy.guarantee import METRIC, Guarantee, checked_unit
@@ -211,22 +210,15 @@ class MetricPlane(Described, Randomizer):
 
     def count(self, reports: Any) -> Tally:
         """The tally of reports; one that no person can have sent is refused."""
-        parsed = report_parsing.parse(self.form, reports)
-        kept = parsed.kept()
-        points = kept[self.valid(kept)].astype(np.int64)
-        counts = np.bincount(points, minlength=self.size)
-        return Tally(design=self.digest, counts=counts, n=points.size, refused=len(parsed.reports) - points.size)
+        points, refused = report_parsing.lawful(self.form, reports, self.valid)
+        counts = np.bincount(points.astype(np.int64), minlength=self.size)
+        return Tally(design=self.digest, counts=counts, n=points.size, refused=refused)
 
     def estimate(self, tally: Tally, target: Target = "population") -> dict[str, NumberEstimate]:
         """The mean of each coordinate, as `Number.estimate` gives it."""
-        if not isinstance(tally, Tally):
-            raise DataTypeError("estimate needs a Tally: make one with tally(reports).")
-        if tally.design != self.digest or tally.counts.size != self.size or tally.total != tally.n:
-            raise DesignError(
-                "This tally was made by another design: use the mechanism that made its reports.",
-                expected=self.digest,
-                actual=tally.design,
-            )
+        check_design(tally, self.digest, self.size)
+        if tally.total != tally.n:
+            raise DataError(IMPOSSIBLE)
         table = tally.counts.reshape([axis.cells for axis in self.axes.values()])
         margins = zip(self.axes.items(), (table.sum(axis=1), table.sum(axis=0)), strict=True)
         return {name: self._margin(name, axis, counts, tally, target) for (name, axis), counts in margins}

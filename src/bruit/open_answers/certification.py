@@ -1,9 +1,9 @@
 """Which codes are certified: those with more support than their limit, as long as their shares fit into everybody.
 
-Someone who chooses the id of a report can choose a function under which one report supports very many codes. Some dozens of
-such reports lift thousands of codes above their limits. Their shares then add up to more than all people, which honest
-reports hardly ever do. If so, all limits are raised, by the least number of forged reports that brings the sum down to
-what is usual. What still exceeds them is shown. ``heavy_hitters.proof.md`` has the argument.
+Someone who chooses the id of a report can choose a function under which one report supports very many codes. Some
+dozens of such reports lift thousands of codes above their limits. Their shares then add up to more than all people,
+which honest reports hardly ever do. If so, all limits are raised, by the least number of forged reports that brings the
+sum down to what is usual. What still exceeds them is shown. ``heavy_hitters.proof.md`` has the argument.
 
 Rejected: an error, because a few forged reports would then hide all answers.
 """

@@ -15,8 +15,8 @@ from bruit import _checks, documents
 from bruit.domains.codes import Codes
 from bruit.engines import memory, report_parsing
 from bruit.entropy import Entropy, Randomness, Words
-from bruit.errors import DataError, DataTypeError, DesignError, LimitError, ParameterError
-from bruit.estimation.tally import NO_REPORT, Counts, Tally
+from bruit.errors import DataError, DataTypeError, LimitError, ParameterError
+from bruit.estimation.tally import IMPOSSIBLE, NO_REPORT, Counts, Tally, check_design
 from bruit.laws import Form
 from bruit.open_answers.candidates import CandidateEstimate, CellLaw, CohortCounts, fit
 from bruit.open_answers.public_hash import PublicHash, fingerprint, fingerprints
@@ -98,12 +98,10 @@ class CohortMechanism(Described, Randomizer):
 
     def count(self, reports: Any) -> Tally:
         """The tally of reports; one that no person can have sent is refused."""
-        parsed = report_parsing.parse(self.form, reports)
-        rows = parsed.kept()
-        known = rows[self.valid(rows)]
+        known, refused = report_parsing.lawful(self.form, reports, self.valid)
         parts = memory.each_block(len(known), lambda _, block: self._count(known[block]))
         counts = functools.reduce(np.add, parts, np.zeros(self._counts, np.int64))
-        return Tally(design=self.digest, counts=counts, n=len(known), refused=len(parsed.reports) - len(known))
+        return Tally(design=self.digest, counts=counts, n=len(known), refused=refused)
 
     def estimate(self, tally: Tally, candidates: Sequence[str]) -> CandidateEstimate:
         """The share of each candidate among all answers, and that of all other texts, by least squares.
@@ -166,19 +164,10 @@ class CohortMechanism(Described, Randomizer):
         return self.cohorts * (self.hash.cells - 1)
 
     def _check_tally(self, tally: Tally) -> None:
-        if not isinstance(tally, Tally):
-            raise DataTypeError("estimate needs a Tally: make one with tally(reports).")
-        if tally.design != self.digest:
-            raise DesignError(
-                "This tally was made by another design: use the mechanism that made its reports.",
-                expected=self.digest,
-                actual=tally.design,
-            )
-        if tally.counts.size != self._counts:
-            raise DesignError("This tally has another number of cells than its design.")
+        check_design(tally, self.digest, self._counts)
         people, counts = self._cells(tally)
         if sum(people.tolist()) != tally.n or (counts > people[:, None]).any():
-            raise DataError("This tally cannot have been made from reports of its design: its counts do not add up.")
+            raise DataError(IMPOSSIBLE)
 
     # What each mechanism fills in.
 

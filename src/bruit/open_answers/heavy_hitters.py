@@ -25,7 +25,8 @@ from bruit.domains import OpenText
 from bruit.domains.codes import Codes
 from bruit.engines import memory, report_parsing
 from bruit.entropy import Entropy, Randomness, Words
-from bruit.errors import BruitError, DataError, FormatError, LimitError, ParameterTypeError, translated
+from bruit.errors import BruitError, DataError, FormatError, ParameterTypeError, translated
+from bruit.estimation.fewest_people import fewest_people
 from bruit.estimation.intervals import exceeded_limit
 from bruit.estimation.tally import NO_REPORT
 from bruit.kernels import linear_hashing
@@ -199,10 +200,7 @@ class HeavyHitters(Described):
 
     def count(self, reports: Any) -> OpenReports:
         """The reports that a person can have sent, and how many others there are; these add."""
-        parsed = report_parsing.parse(self.form, reports)
-        kept = parsed.kept()
-        kept = kept[self.valid(kept)]
-        return OpenReports(self.digest, kept, len(parsed.reports) - len(kept))
+        return OpenReports(self.digest, *report_parsing.lawful(self.form, reports, self.valid))
 
     def estimate(self, reports: Any, *, name: str = "") -> FrequentAnswers:
         """The answers that are certified, with their shares, from the second group.
@@ -312,16 +310,7 @@ class HeavyHitters(Described):
         2292
         """
         share, chance = _checks.probability(share=share), _checks.probability(chance=chance)
-        high = 1
-        while self._chance_to_find(high, share) < chance:
-            high *= 2
-            if high > MOST_PEOPLE:
-                raise LimitError(f"An answer of this share needs more than {MOST_PEOPLE:,} people.")
-        low = high // 2
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._chance_to_find(middle, share) >= chance else (middle, high)
-        return high
+        return fewest_people(lambda people: self._chance_to_find(people, share) >= chance, most=MOST_PEOPLE)
 
     def least_share(self, people: int, chance: float = 0.9) -> float | None:
         """About the least share of an answer that these people find with this chance; None if they find none.

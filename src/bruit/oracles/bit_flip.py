@@ -27,10 +27,10 @@ from bruit.domains import Categories
 from bruit.domains.codes import Codes
 from bruit.engines import memory, report_parsing
 from bruit.entropy import Entropy, Words
-from bruit.errors import BruitError, DataError, DesignError, FormatError, LimitError, ParameterError, translated
+from bruit.errors import BruitError, DataError, FormatError, LimitError, ParameterError, translated
 from bruit.estimation.estimate import Estimate
 from bruit.estimation.support import Target
-from bruit.estimation.tally import NO_REPORT, Tally
+from bruit.estimation.tally import IMPOSSIBLE, NO_REPORT, Tally, check_design
 from bruit.laws import BitsLaw, Form
 from bruit.oracles.following import FollowedChanges
 from bruit.oracles.held_bits import HeldBitsModel, held_variance
@@ -327,22 +327,14 @@ class DBitFlip(FollowedChanges, Randomizer):
 
     def count(self, reports: Any) -> Tally:
         """How many hold each bucket, then how many of them have its bit set; impossible reports are refused."""
-        parsed = report_parsing.parse(self.form, reports)
-        kept = parsed.kept()
-        kept = kept[self.valid(kept)]
+        kept, refused = report_parsing.lawful(self.form, reports, self.valid)
         held, bits = self.held_buckets(kept), self.bits(kept).astype(bool)
         counts = [np.bincount(buckets, minlength=self.buckets) for buckets in (held.ravel(), held[bits])]
-        return Tally(
-            design=self.digest,
-            counts=np.concatenate(counts).astype(np.int64),
-            n=len(kept),
-            refused=len(parsed.reports) - len(kept),
-        )
+        return Tally(design=self.digest, counts=np.concatenate(counts).astype(np.int64), n=len(kept), refused=refused)
 
     def estimate(self, tally: Tally, target: Target = "population") -> Estimate:
         """Unbiased frequencies of the buckets, each from the people who hold it, with variance and intervals."""
-        if not isinstance(tally, Tally) or tally.design != self.digest:
-            raise DesignError("This tally was made by another design: use the one that made its reports.")
+        check_design(tally, self.digest, 2 * self.buckets)
         holders, counts = self._halves(tally)
         if tally.n and not holders.all():
             raise DataError(
@@ -364,11 +356,9 @@ class DBitFlip(FollowedChanges, Randomizer):
 
     def _halves(self, tally: Tally) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """How many hold each bucket, and how many of them have its bit set, where reports can have given them."""
-        if tally.counts.size != 2 * self.buckets:
-            raise DesignError("This tally has another number of cells than its design.")
         holders, counts = tally.counts[: self.buckets], tally.counts[self.buckets :]
         if (counts > holders).any() or (holders > tally.n).any() or sum(holders.tolist()) != tally.n * self.held:
-            raise DataError("This tally cannot have been made from reports of its design: its counts do not add up.")
+            raise DataError(IMPOSSIBLE)
         return holders, counts
 
     def variance(self, frequency: Any, n: int, target: Target = "population") -> NDArray[np.float64]:

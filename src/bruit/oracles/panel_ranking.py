@@ -22,6 +22,7 @@ _APART = (
     "dBitFlipPM (bruit.oracles.DBitFlip) and 1BitMean (bruit.collection.LongitudinalMean, for a number) are not among "
     "these"
 )
+_FIRST = "keeps the first value"
 #: What the variance of a row leaves out where a first value is kept.
 _FIRST_VALUES = "what keeps the first value estimates first values: Var* does not count that values moved since"
 #: The row to compare with: reports without a memo, each with all of ε₁.
@@ -164,7 +165,9 @@ def _weigh(name: str, design: Protocol, n: int, rounds: int) -> PanelChoice:
         rounds_epsilon=design.after(rounds).epsilon,
         epoch_epsilon=None if follows else design.memo.guarantee.epsilon,
         stored_bytes=float(getattr(design.panel, "stored_bytes", design.memo.report_bytes)),
-        changes="follows them" if follows else "keeps the first value" + ("" if design.panel else "; offered for one round"),
+        changes="follows them"
+        if follows
+        else "keeps the first value" + ("" if design.panel else "; offered for one round"),
     )
 
 

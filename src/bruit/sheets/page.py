@@ -12,7 +12,7 @@ from typing import Any
 
 from bruit import _checks
 from bruit.collection import Plan, rotation
-from bruit.collection.mechanisms import metric_of
+from bruit.collection.mechanisms import check_ordinary
 from bruit.collection.odds import belief, person_ratio
 from bruit.collection.panel import ONCE
 from bruit.domains.choices import Chosen
@@ -55,8 +55,7 @@ def sheet(plan: Plan, language: str, *, n: int, title: str = "") -> str:
         raise ParameterError("sheet is for a Plan; a mechanism with the name of its column is one.")
     if plan.repeat is not None and plan.repeat.follow_changes:
         raise ParameterError("This page speaks of one memo in an epoch: leave follow_changes out of the plan.")
-    if metric_of(plan.mechanisms) is not None:
-        raise ParameterError("This page states an ε of any two answers, and none per distance: name another method.")
+    check_ordinary(plan.mechanisms, "This page")
     rotation.check_alone(plan.design, "This page speaks of a device that draws its question")
     writer = _Sheet(plan, Phrases(language), _checks.integer(low=1, n=n))
     name = title.strip() or writer.say("title")

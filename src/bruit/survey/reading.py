@@ -16,7 +16,7 @@ from bruit import _checks, documents
 from bruit.cards.question import MOST_CELLS
 from bruit.collection import Plan, Repeat
 from bruit.collection.card import assigned_card
-from bruit.collection.mechanisms import metric_of
+from bruit.collection.mechanisms import check_ordinary
 from bruit.collection.method import DEFAULT, Method
 from bruit.domains import OpenText, Schema
 from bruit.domains.open_text import MOST_LETTERS
@@ -446,8 +446,7 @@ def _plan(file: Mapping[str, Any], questions: tuple[Question, ...]) -> Plan:
     }
     epsilon = _epsilon(file)
     plan = Plan(Schema(domains), epsilon, _method(file, len(domains)), repeat=_repeat(file, epsilon))
-    if metric_of(plan.mechanisms) is not None:
-        raise ParameterError("A survey states an ε of any two answers, and none per distance: name another method.")
+    check_ordinary(plan.mechanisms, "A survey")
     for name, mechanism in plan.mechanisms.items():
         sets = mechanism.law.sets
         if (None if sets is None else sets.kind) not in _READABLE:
