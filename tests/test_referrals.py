@@ -94,7 +94,7 @@ def test_a_function_of_another_package_is_answered_as_what_it_is_of(name: str, a
         DOORS[door](name)
 
 
-@pytest.mark.parametrize("in_plans", {known.in_plans for known in referrals.REFERRALS.values()} - {""})
+@pytest.mark.parametrize("in_plans", sorted({known.in_plans for known in referrals.REFERRALS.values()} - {""}))
 def test_what_a_plan_is_told_to_take_is_the_name_of_an_oracle(in_plans: str) -> None:
     for name in in_plans.partition(" with ")[0].split(" or "):
         assert name in {*bruit.oracles.NAMES, "ADP"}

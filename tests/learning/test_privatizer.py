@@ -383,5 +383,5 @@ def test_adp_takes_the_mechanism_of_least_error_whose_reports_are_bits_by_what_t
 
 
 def test_an_option_that_was_renamed_is_answered_with_its_new_name():
-    with pytest.raises(TypeError, match="'bases' any more: write mechanisms="):
+    with pytest.raises(TypeError, match="'bases': write mechanisms="):
         LocalPrivatizer(epsilon=1.0, bases={"town": "OUE"})

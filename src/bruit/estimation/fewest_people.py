@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bruit.errors import LimitError
+from bruit.tables import counted
 
 
 def fewest_people(holds: Callable[[int], bool], least: int = 1, most: int | None = None) -> int:
@@ -18,7 +19,7 @@ def fewest_people(holds: Callable[[int], bool], least: int = 1, most: int | None
     low, high = least, least + 1
     while not holds(high):
         if high == most:
-            raise LimitError(f"That needs more than {most:,} people.")
+            raise LimitError(f"That needs more than {counted(most, 'person')}.")
         low, high = high, 2 * high - least
         high = high if most is None else min(high, most)
     while high - low > 1:

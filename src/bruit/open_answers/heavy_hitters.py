@@ -310,7 +310,7 @@ class HeavyHitters(Described):
         2292
         """
         share, chance = _checks.probability(share=share), _checks.probability(chance=chance)
-        return fewest_people(lambda people: self._chance_to_find(people, share) >= chance, most=MOST_PEOPLE)
+        return fewest_people(lambda people: self._chance_to_find(people, share) >= chance, least=0, most=MOST_PEOPLE)
 
     def least_share(self, people: int, chance: float = 0.9) -> float | None:
         """About the least share of an answer that these people find with this chance; None if they find none.
