@@ -68,11 +68,15 @@ def test_a_frequent_text_that_is_not_listed_is_in_the_standard_errors() -> None:
     assert sum(false) <= 9, "a family-wise rate of .05 gives more than nine of thirty less than once in 10⁵"
 
 
-@pytest.mark.audit("CMS")
+@pytest.mark.audit("CMS", "RAPPOR")
 @pytest.mark.parametrize(
     "design",
-    [RAPPOR(epsilon=2.0, epoch_epsilon=4.0), RAPPOR.count_mean_sketch(epsilon=4.0, buckets=256)],
-    ids=["RAPPOR", "CMS"],
+    [
+        RAPPOR(epsilon=2.0, epoch_epsilon=4.0, bits=64, cohorts=32),
+        RAPPOR(epsilon=2.0, epoch_epsilon=4.0),
+        RAPPOR.count_mean_sketch(epsilon=4.0, buckets=256),
+    ],
+    ids=["small", "RAPPOR", "CMS"],
 )
 def test_candidates_that_share_cells_with_a_frequent_unlisted_text_are_not_named(design: RAPPOR) -> None:
     """In the cohorts where they do, no number of people helps. A normal tail is the control that names them."""

@@ -51,13 +51,13 @@ def test_a_link_with_another_place_sends_nothing_again(rotated, visit, collector
     tab.reload()
     assert browsers.ALREADY in text(tab)
     assert len(collector.bodies) == 1
-    tab.goto(
-        f"{collector.address}/s/class#{PersonalLink(TOKEN[::-1], 1).text}"
-    )  # another person's link on the same device
+    other = PersonalLink(TOKEN[::-1], 1)  # another person's, on the same device
+    tab.goto(f"{collector.address}/s/class#{other.text}")
     answer(tab)
     assert [int(rotated.parse(body).columns["attribute"]) for body in collector.bodies] == [0, 1]
 
 
+@pytest.mark.audit(share=4)
 @pytest.mark.parametrize(
     "fragment",
     [
@@ -73,7 +73,7 @@ def test_what_names_no_question_asks_nothing(fragment, rotated, visit):
 
 
 def test_a_mistyped_link_asks_nothing_and_the_right_one_after_it_is_asked(rotated, visit, collector):
-    """Every wrong character and every swap of neighbours; only then does the page draw, once."""
+    """Wrong characters and swaps of neighbours; only then does the page draw, once."""
     link = PersonalLink(TOKEN, 0).text
     tab = visit(page_of(rotated, links=True), fragment=f"#{TOKEN}")
     asked = tab.evaluate(
@@ -88,7 +88,7 @@ def test_a_mistyped_link_asks_nothing_and_the_right_one_after_it_is_asked(rotate
           }
           return asked;
         }""",
-        sorted(slips(link) - {""}),
+        sorted(slips(link) - {""})[::7],  # `test_draws` holds the page's check to Python's, whose law has all
     )
     assert asked == []
     assert collector.bodies == []

@@ -110,6 +110,7 @@ def numbers(text: str) -> list[str]:
     return sorted(re.findall(r"\d+(?:[.,]\d+)?", text))
 
 
+@pytest.mark.audit(share=2)
 @pytest.mark.parametrize("channel", ["collector", "codes"])
 @pytest.mark.parametrize("name", SURVEYS)
 def test_every_way_of_speaking_has_few_words_before_the_buttons_and_the_same_numbers(name, channel, write, visit):
