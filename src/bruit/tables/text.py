@@ -290,8 +290,8 @@ def place_of(half: float) -> float:
 def rounded(value: float, half: float) -> str:
     """A number with the digits that an interval of ± half supports.
 
-    >>> rounded(6968.0, 88.0), rounded(14.5659, 1.07), rounded(3, 0)
-    ('6,970', '14.6', '3')
+    >>> rounded(6968.0, 88.0), rounded(14.5659, 1.07), rounded(3, 0), [rounded(end, 50) for end in (955, 1005, 1055)]
+    ('6,970', '14.6', '3', ['960', '1,010', '1,060'])
     """
     plain = value.item() if hasattr(value, "item") else value
     if not (math.isfinite(half) and half > 0 and math.isfinite(plain)):
@@ -299,7 +299,8 @@ def rounded(value: float, half: float) -> str:
     place = place_of(half)
     if isinstance(plain, int) and place <= 1:
         return number(plain)
-    text = f"{round(plain / place) * place:,.{max(0, -round(math.log10(place)))}f}"
+    # Halves go up, so that a number and its ends keep their distance: 1,010 (960 … 1,060), and not 1,000.
+    text = f"{math.floor(plain / place + 0.5) * place:,.{max(0, -round(math.log10(place)))}f}"
     return text.removeprefix("-") if not text.strip("-0.,") else text
 
 
