@@ -127,7 +127,7 @@ ITEMS: tuple[Item, ...] = (
          ("bruit.oracles.UnaryEncoding", "docs/explanation/stories_of_the_course.md")),
     Item(_SEVERAL, "slide “M_SUE”, reference 8", "RAPPOR",
          ("bruit.open_answers.RAPPOR", "bruit.oracles.UnaryEncoding", "bruit.oracles.Repeated",
-          "docs/how-to/count_listed_answers.md")),
+          "docs/how-to/count_named_answers.md")),
     Item(_SEVERAL, "slide “Autres mécanismes avec même estimateur/variance”, reference 9", "SHE and THE",
          ("bruit.oracles.UnaryEncoding.thresholded_histogram",),
          "SHE is not built: SUE has half its variance"),

@@ -9,7 +9,7 @@ import pytest
 
 from bruit import Plan
 from bruit.collection import RSRFD, SMP, TAB, Method, people_to_beat_uniform
-from bruit.collection.uniform_guess import SHOWN, few_people, reference, zipf
+from bruit.collection.uniform_guess import MOST_NAMED, few_people, reference, zipf
 from bruit.domains import Grid
 
 FIVE = {f"a{j}": list("vwxyz") for j in range(5)}
@@ -82,6 +82,6 @@ def test_the_sentence_says_for_whom_until_when_and_nothing_with_enough_people() 
 
 def test_many_attributes_are_counted_and_not_all_listed() -> None:
     alike = Plan({f"a{j}": ["0", "1"] for j in range(40)}, 1.0, "SMP[GRR]")
-    assert f"a{SHOWN - 2} or {40 - SHOWN + 1} others is further" in few_people(alike, 5)[0]
+    assert f"a{MOST_NAMED - 2} or {40 - MOST_NAMED + 1} others is further" in few_people(alike, 5)[0]
     unlike = Plan({f"a{j}": [str(v) for v in range(j + 2)] for j in range(12)}, 1.0, "SMP[GRR]")
     assert "; and so on for 5 smaller numbers." in few_people(unlike, 5)[0]

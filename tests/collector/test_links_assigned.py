@@ -19,7 +19,7 @@ from bruit.errors import ParameterError
 from bruit.survey import PersonalLink
 
 from ..surveys import ASSIGNED
-from .test_kept import send
+from .test_report_counters import send
 from .test_server import post, site  # noqa: F401 -- a fixture
 
 OWN = {"smokes": "Yes", "sport": "often"}

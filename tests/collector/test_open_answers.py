@@ -22,7 +22,7 @@ from bruit.collector.store import WHOLE
 from bruit.errors import FormatError
 
 from ..surveys import OPEN
-from .test_kept import send
+from .test_report_counters import send
 
 TEXTS = ["noise"] * 45 + ["Homework"] * 30 + ["bus"] * 15 + [f"{letter}qz" for letter in "bcdfgklpvw"]
 

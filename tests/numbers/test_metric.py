@@ -12,7 +12,7 @@ from bruit import audit
 from bruit.domains import Grid
 from bruit.errors import DataError, LimitError, ParameterError, ParameterTypeError
 from bruit.numbers import MetricNumber, from_dict, number
-from bruit.numbers.metric import OFF
+from bruit.numbers.metric import POSITION_ERROR
 from bruit.rounding import exp_floor
 
 
@@ -125,15 +125,15 @@ def pairs_a_distance_apart(design, distance):
 
 @pytest.mark.parametrize("bounds", BOUNDS, ids=repr)
 def test_floats_are_not_placed_farther_apart_than_is_counted(bounds):
-    """As `encode` places them, and not as the formula would: by at most `OFF` of a cell, and that is counted."""
+    """As `encode` places them, and not as the formula would: by at most `POSITION_ERROR`, and that is counted."""
     cells = int(bounds[1] - bounds[0]) + 1
     design = MetricNumber(epsilon=1.0, bounds=bounds, cells=cells, rounding="stochastic")
     for distance in (1.0, 2.0, 5.0, 0.75, 2.0**-20):
         first, second = pairs_a_distance_apart(design, distance)
         assert len(first) > 20
         apart = design.encode(second).astype(np.int64) - design.encode(first).astype(np.int64)
-        assert apart.max() <= (design.cells_in(distance) + OFF) * 2**32
-        assert apart.max() > (design.cells_in(distance) - OFF) * 2**32
+        assert apart.max() <= (design.cells_in(distance) + POSITION_ERROR) * 2**32
+        assert apart.max() > (design.cells_in(distance) - POSITION_ERROR) * 2**32
 
 
 @pytest.mark.parametrize("kind", [Decimal, Fraction, np.longdouble])

@@ -21,7 +21,7 @@ from bruit.tables import counted
 #: Which frequencies are taken: those that a plan declares, or 1, ½, ⅓, … in the order of the values.
 Reference: TypeAlias = Literal["prior", "zipf"]
 #: The most attributes, and the most numbers of people, that the sentence lists.
-SHOWN = 6
+MOST_NAMED = 6
 
 
 def zipf(size: int) -> Floats:
@@ -90,8 +90,8 @@ def few_people(plan: Plan, n: int) -> list[str]:
         (_listed(alike[most]), f"until about {counted(most, 'person')} answer") for most in sorted(alike, reverse=True)
     )
     text = f"an estimate of {first[0]} is further from the truth than guessing that all answers are alike, {first[1]}"
-    more = "".join(f"; of {names}, {until}" for names, until in others[:SHOWN])
-    more += f"; and so on for {counted(len(others) - SHOWN, 'smaller number')}" if len(others) > SHOWN else ""
+    more = "".join(f"; of {names}, {until}" for names, until in others[:MOST_NAMED])
+    more += f"; and so on for {counted(len(others) - MOST_NAMED, 'smaller number')}" if len(others) > MOST_NAMED else ""
     whose = "follow the prior" if reference(plan) == "prior" else "follow Zipf's law (1, 1/2, 1/3, …)"
     return [
         f"With {counted(n, 'person')} {text}{more}. "
@@ -101,5 +101,5 @@ def few_people(plan: Plan, n: int) -> list[str]:
 
 def _listed(names: list[str]) -> str:
     """Some names, and how many there are besides."""
-    shown = names if len(names) <= SHOWN else [*names[: SHOWN - 1], f"{len(names) - SHOWN + 1:,} others"]
+    shown = names if len(names) <= MOST_NAMED else [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1:,} others"]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} or {shown[-1]}"

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit import documents
-from bruit.collector import kept
+from bruit.collector import report_counters
 from bruit.collector.store import REPORTS, Increments, Opened, StoredReport
 from bruit.engines import report_parsing
 from bruit.engines.report_parsing import Parsed
@@ -161,7 +161,7 @@ class OpenSurvey:
         for cell in np.flatnonzero(tally.counts).tolist():
             yield (*key, cell), int(tally.counts[cell])
         if self.survey.open_question is not None:
-            yield from kept.increments(columns.reports[self.survey.open_question.name][rows], key[1])
+            yield from report_counters.increments(columns.reports[self.survey.open_question.name][rows], key[1])
 
     # Strata: what people answered to the questions that are sent in clear.
 

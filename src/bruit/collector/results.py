@@ -18,9 +18,9 @@ from bruit.collection.answers import Answers
 from bruit.collector import alarm, rows
 from bruit.collector.alarm import Deviation
 from bruit.collector.gate import Gates
-from bruit.collector.kept import reports
 from bruit.collector.open_answers import CertifiedAnswers, certified
 from bruit.collector.open_survey import OpenSurvey
+from bruit.collector.report_counters import reports
 from bruit.collector.store import Links, Store, StoredTotals, tallies_of
 from bruit.errors import ParameterError
 from bruit.estimation import Estimate, NumberEstimate, TableEstimate, Tally

@@ -1,13 +1,15 @@
 """What a collector keeps of a survey, and the one transaction that counts a report and remembers its id.
 
 Of a report nothing is kept but what it adds to the counters, and two hashes: of its id, to know it again, and of the
-whole body, to tell a retry from another report under the same id. To an open question each possible report has a
-counter of its own, so that the counters are the reports (`bruit.collector.kept`). The id is 16 random bytes and part
-of the body, so that neither hash can be searched for a report. Of an open question it is the id of the report, which
-is kept in any case. No column has an order of arrival or a time. But a
-commit of one report is one entry of a journal, and rows are written where there is room: a thief of the files of a
-running store can connect a link with what was sent by it, and see who came before whom, until journal and file are
-rewritten.
+whole body, to tell a retry from another report under the same id. The id is 16 random bytes and part of the body, so
+that neither hash can be searched for a report.
+
+To an open question each possible report has a counter of its own, so that the counters are the reports
+(`bruit.collector.report_counters`). There the hashed id is that of the report, which is kept in any case.
+
+No column has an order of arrival or a time. But a commit of one report is one entry of a journal, and rows are written
+where there is room: a thief of the files of a running store can connect a link with what was sent by it, and see who
+came before whom, until journal and file are rewritten.
 """
 
 from __future__ import annotations

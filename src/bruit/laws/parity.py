@@ -19,7 +19,7 @@ from bruit.laws.words import Words
 #: The lowest bits of an id say which bits of a value count, the others name the function.
 GROUP_BITS = 10
 ID_BITS = 64
-WORD_BITS = ID_BITS - GROUP_BITS
+FUNCTION_BITS = ID_BITS - GROUP_BITS
 #: The most bits of a value: JavaScript has no greater whole numbers.
 MOST_BITS = 53
 
@@ -58,7 +58,7 @@ class Parity(Sets):
 
     def __post_init__(self) -> None:
         _checks.integer(low=1, parities=self.parities)
-        _checks.integer(low=1, high=min(WORD_BITS + 1 - self.parities, MOST_BITS), bits=self.bits)
+        _checks.integer(low=1, high=min(FUNCTION_BITS + 1 - self.parities, MOST_BITS), bits=self.bits)
         _checks.integer(low=1, high=self.bits, prefix=self.prefix)
         _checks.integer(low=0, high=1 << GROUP_BITS, share=self.share)
 

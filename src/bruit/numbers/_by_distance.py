@@ -21,7 +21,7 @@ from bruit.numbers.base import Number
 
 
 @dataclass(frozen=True, kw_only=True)
-class OnTheGrid(Number):
+class GridNumber(Number):
     """A number whose reports lie evenly between the bounds, by a law of distances."""
 
     @property
@@ -60,7 +60,7 @@ class OnTheGrid(Number):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ByDistance(OnTheGrid):
+class ByDistance(GridNumber):
     """A number whose report is the likelier the nearer it is.
 
     Parameters

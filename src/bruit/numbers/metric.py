@@ -22,22 +22,22 @@ from bruit.domains.grid import as_written
 from bruit.errors import DataError, LimitError, ParameterError
 from bruit.estimation.scores import Floats
 from bruit.laws.distance import ClampedLaw
-from bruit.numbers._by_distance import OnTheGrid
+from bruit.numbers._by_distance import GridNumber
 from bruit.numbers.base import Rounding
 from bruit.privacy.guarantee import METRIC, Guarantee, checked_unit
 from bruit.rounding import above, log_ceiling, share
 from bruit.typing import ColumnLike
 
 #: How many floats a radius has at least, near the bound that is farthest from zero.
-READ_IN_A_RADIUS = 1 << 20
+FLOATS_IN_A_RADIUS = 1 << 20
 #: The most, in cells, by which rounding to units of 2⁻³² moves two positions apart.
-OFF = Fraction(1, 2**31)
-#: The share of ε that is used between points: what is left covers `OFF`, and the roundings of logarithms and weights.
-_ROOM = 1 - 2.0**-30
+POSITION_ERROR = Fraction(1, 2**31)
+#: The share of ε that is used between points. What is left covers `POSITION_ERROR` and the roundings of weights.
+_EPSILON_USED = 1 - 2.0**-30
 
 
 @dataclass(frozen=True, kw_only=True)
-class MetricNumber(OnTheGrid):
+class MetricNumber(GridNumber):
     """Report a number near one's own, with ε per distance: near numbers are hidden among each other, far ones are not.
 
     Parameters
@@ -116,7 +116,7 @@ class MetricNumber(OnTheGrid):
         low, high = map(as_written, self.bounds)
         if as_written(self.radius) > high - low:
             raise ParameterError("radius must be at most the distance between the bounds, which the ordinary ε is for.")
-        if math.ulp(max(map(abs, self.bounds))) * READ_IN_A_RADIUS > self.radius:
+        if math.ulp(max(map(abs, self.bounds))) * FLOATS_IN_A_RADIUS > self.radius:
             raise LimitError(
                 "bounds must be nearer to zero: numbers are read as 64-bit floats, which so far from zero differ by "
                 "more than a millionth of the radius. Take a fixed number off all of them first."
@@ -132,7 +132,7 @@ class MetricNumber(OnTheGrid):
         """The ε from one point to the next, h: in proportion between points, it costs e^h − 1 a cell."""
         if self.rounding == "nearest":
             return share(self.epsilon, self._whole_cells(self.radius))
-        return math.log1p(self.epsilon * _ROOM / float(max(self.cells_in(self.radius), Fraction(1))))
+        return math.log1p(self.epsilon * _EPSILON_USED / float(max(self.cells_in(self.radius), Fraction(1))))
 
     @property
     def metric(self) -> Guarantee:
@@ -150,7 +150,7 @@ class MetricNumber(OnTheGrid):
         """The loss between two numbers so far apart: a step for each whole cell, or in proportion between points."""
         if self.rounding == "nearest":
             return self._whole_cells(distance) * Fraction(log_ceiling(self.law.step_ratio))
-        return self.slope * (self.cells_in(distance) + OFF)
+        return self.slope * (self.cells_in(distance) + POSITION_ERROR)
 
     @property
     def slope(self) -> Fraction:

@@ -36,7 +36,7 @@ from bruit.estimation.number import NumberEstimate
 from bruit.estimation.support import Target
 from bruit.estimation.tally import IMPOSSIBLE, Tally, check_design
 from bruit.laws import Form
-from bruit.numbers.metric import OFF, MetricNumber
+from bruit.numbers.metric import POSITION_ERROR, MetricNumber
 from bruit.privacy.guarantee import METRIC, Guarantee, checked_unit
 from bruit.randomizer import Randomizer
 from bruit.rounding import above, log_ceiling
@@ -146,7 +146,7 @@ class MetricPlane(Described, Randomizer):
         axes = self.axes.values()
         distance = _checks.positive(distance=distance)
         along = max(axis.slope * axis.cells_in(distance) for axis in axes)
-        exact = _root_above(2 * along**2) + OFF * sum(axis.slope for axis in axes)
+        exact = _root_above(2 * along**2) + POSITION_ERROR * sum(axis.slope for axis in axes)
         most = self.guarantee.epsilon
         epsilon = above(exact) if exact < Fraction(most) else most
         return Guarantee(epsilon=epsilon, neighbours=METRIC, radius=distance, unit=self.unit)

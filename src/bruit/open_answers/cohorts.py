@@ -30,7 +30,7 @@ COHORT_LIMIT = 2**16
 #: The most people of a text that are simulated.
 MOST_SIMULATED = 10**15
 #: A tally has about cohorts × cells counts of eight bytes.
-CELL_LIMIT = 2**24
+COUNTS_LIMIT = 2**24
 #: The most of cohorts × hashes²: p-values take some ten seconds then.
 TRANSFORM_LIMIT = 2**15
 
@@ -213,4 +213,4 @@ def _texts(candidates: Sequence[str], name: str = "candidates") -> tuple[str, ..
 
 def most_cohorts(cells: int, hashes: int = 1) -> int:
     """The most cohorts, where each has this number of cells and a text sets this number of them."""
-    return min(COHORT_LIMIT, CELL_LIMIT // cells, TRANSFORM_LIMIT // hashes**2)
+    return min(COHORT_LIMIT, COUNTS_LIMIT // cells, TRANSFORM_LIMIT // hashes**2)

@@ -31,6 +31,7 @@ from bruit.estimation.intervals import exceeded_limit
 from bruit.estimation.tally import NO_REPORT
 from bruit.kernels import linear_hashing
 from bruit.laws import Form, Itself, TwoLevelLaw
+from bruit.laws.parity import GROUP_BITS
 from bruit.open_answers.certification import Certification
 from bruit.open_answers.frequent_answers import FrequentAnswers
 from bruit.open_answers.letter_weights import LetterWeights
@@ -40,11 +41,9 @@ from bruit.tables import Described
 from bruit.typing import ColumnLike
 
 #: Of 1,024 ids, the first 430 report the first half of the bits: 42 of 100 people.
-FIRST_GROUP, IDS = 430, 1024
-#: The bits of an id that choose the group; the others are the hash function.
-GROUP_BITS = 10
+FIRST_GROUP, IDS = 430, 1 << GROUP_BITS
 #: How many prefixes of the first group are kept.
-KEPT = 64
+KEPT_PREFIXES = 64
 #: How often any answer that nobody gave is certified, at most.
 FALSE_NAMES = 0.05
 #: How many rests of a table are compared with their limits at a time: forged reports would name them all.
@@ -143,7 +142,7 @@ class HeavyHitters(Described):
     @property
     def _kept(self) -> int:
         """How many prefixes are kept."""
-        return min(KEPT, 1 << self.bits[0])
+        return min(KEPT_PREFIXES, 1 << self.bits[0])
 
     @property
     def form(self) -> Form:

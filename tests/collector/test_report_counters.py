@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from bruit.collector import Outcome, Store
-from bruit.collector import kept as kept_module
+from bruit.collector import report_counters as kept_module
 from bruit.collector.intake import _Waiting, commit
-from bruit.collector.kept import FIRST, increments, reports
 from bruit.collector.links import issue
+from bruit.collector.report_counters import FIRST, increments, reports
 from bruit.collector.store import REPORTS
 from bruit.errors import FormatError, LimitError
 
